@@ -1,0 +1,131 @@
+// A weighted undirected graph in compressed rows: every edge is stored as two opposite arcs.
+// Arcs of a node are sorted by head, so walking the nodes and taking the arcs with head > node
+// visits the edges in the order (from, to) that the R side uses.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace n2gfl {
+
+struct Edge {
+  int from;
+  int to;
+  double weight;
+};
+
+class Graph {
+ public:
+  Graph() : first_(1, 0) {}
+
+  // Parallel edges are merged by adding their weights, edges of weight zero are dropped.
+  Graph(int nodes, std::vector<Edge> edges) : nodes_(nodes) {
+    check(edges);
+    merge(edges);
+    build(edges);
+  }
+
+  int nodes() const { return nodes_; }
+  int arcs() const { return static_cast<int>(head_.size()); }
+  int edges() const { return arcs() / 2; }
+  int begin(int node) const { return first_[node]; }
+  int end(int node) const { return first_[node + 1]; }
+  int head(int arc) const { return head_[arc]; }
+  int reverse(int arc) const { return reverse_[arc]; }
+  double weight(int arc) const { return weight_[arc]; }
+
+ private:
+  void check(const std::vector<Edge>& edges) const {
+    if (nodes_ < 0) throw std::invalid_argument("a graph cannot have a negative number of nodes");
+    for (const Edge& e : edges) {
+      if (e.from < 0 || e.to < 0 || e.from >= nodes_ || e.to >= nodes_)
+        throw std::invalid_argument("edge " + name(e) + " has a node outside 1.." +
+                                    std::to_string(nodes_));
+      if (e.from == e.to) throw std::invalid_argument("edge " + name(e) + " is a self loop");
+      if (!(e.weight >= 0) || std::isinf(e.weight))
+        throw std::invalid_argument("edge " + name(e) + " has a weight that is negative or not finite");
+    }
+  }
+
+  static std::string name(const Edge& e) {
+    return std::to_string(e.from + 1) + " - " + std::to_string(e.to + 1);
+  }
+
+  static void merge(std::vector<Edge>& edges) {
+    for (Edge& e : edges)
+      if (e.from > e.to) std::swap(e.from, e.to);
+    auto before = [](const Edge& a, const Edge& b) {
+      return a.from != b.from ? a.from < b.from : a.to < b.to;
+    };
+    if (!std::is_sorted(edges.begin(), edges.end(), before))
+      std::stable_sort(edges.begin(), edges.end(), before);
+    std::size_t kept = 0;
+    for (const Edge& e : edges) {
+      if (e.weight == 0) continue;
+      if (kept > 0 && edges[kept - 1].from == e.from && edges[kept - 1].to == e.to)
+        edges[kept - 1].weight += e.weight;
+      else
+        edges[kept++] = e;
+    }
+    edges.resize(kept);
+  }
+
+  void build(const std::vector<Edge>& edges) {
+    first_.assign(nodes_ + 1, 0);
+    for (const Edge& e : edges) {
+      ++first_[e.from + 1];
+      ++first_[e.to + 1];
+    }
+    for (int i = 0; i < nodes_; ++i) first_[i + 1] += first_[i];
+    head_.resize(2 * edges.size());
+    reverse_.resize(head_.size());
+    weight_.resize(head_.size());
+    // Edges come sorted by (from, to). Filling the backward arcs first keeps every row sorted.
+    std::vector<int> next(first_.begin(), first_.end() - 1);
+    std::vector<int> backward(edges.size());
+    for (std::size_t k = 0; k < edges.size(); ++k) backward[k] = next[edges[k].to]++;
+    for (std::size_t k = 0; k < edges.size(); ++k) {
+      const int forward = next[edges[k].from]++;
+      set_arc(forward, edges[k].to, backward[k], edges[k].weight);
+      set_arc(backward[k], edges[k].from, forward, edges[k].weight);
+    }
+  }
+
+  void set_arc(int arc, int head, int reverse, double weight) {
+    head_[arc] = head;
+    reverse_[arc] = reverse;
+    weight_[arc] = weight;
+  }
+
+  int nodes_ = 0;
+  std::vector<int> first_, head_, reverse_;
+  std::vector<double> weight_;
+};
+
+// Labels 0, 1, ... of the connected components; `joins(arc)` says which arcs count.
+template <class Joins>
+std::vector<int> components(const Graph& graph, Joins joins, int& count) {
+  std::vector<int> label(graph.nodes(), -1), queue;
+  count = 0;
+  for (int start = 0; start < graph.nodes(); ++start) {
+    if (label[start] >= 0) continue;
+    label[start] = count;
+    queue.assign(1, start);
+    for (std::size_t h = 0; h < queue.size(); ++h) {
+      const int i = queue[h];
+      for (int a = graph.begin(i); a < graph.end(i); ++a) {
+        const int j = graph.head(a);
+        if (label[j] >= 0 || !joins(i, a)) continue;
+        label[j] = count;
+        queue.push_back(j);
+      }
+    }
+    ++count;
+  }
+  return label;
+}
+
+}  // namespace n2gfl

@@ -1,0 +1,310 @@
+// Max-flow against plain breadth-first augmentation (Edmonds-Karp) on a dense matrix with a source
+// and a sink, which shares nothing with the core.
+#include "check.hpp"
+
+#include <n2gfl/max_flow.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using n2gfl::Edge;
+using n2gfl::Graph;
+using n2gfl::Grow;
+using n2gfl::MaxFlow;
+using n2gfl::Network;
+using n2gfl::Poll;
+
+namespace {
+
+using Random = std::mt19937;
+using Matrix = std::vector<std::vector<double>>;
+
+double uniform(Random& random, double from, double to) {
+  return std::uniform_real_distribution<double>(from, to)(random);
+}
+
+double reference_max_flow(Matrix residual, int source, int sink) {
+  const int n = static_cast<int>(residual.size());
+  double total = 0;
+  for (;;) {
+    std::vector<int> parent(n, -1), queue(1, source);
+    parent[source] = source;
+    for (std::size_t h = 0; h < queue.size() && parent[sink] < 0; ++h)
+      for (int j = 0; j < n; ++j)
+        if (parent[j] < 0 && residual[queue[h]][j] > 0) {
+          parent[j] = queue[h];
+          queue.push_back(j);
+        }
+    if (parent[sink] < 0) return total;
+    double amount = residual[parent[sink]][sink];
+    for (int j = sink; j != source; j = parent[j])
+      amount = std::min(amount, residual[parent[j]][j]);
+    for (int j = sink; j != source; j = parent[j]) {
+      residual[parent[j]][j] -= amount;
+      residual[j][parent[j]] += amount;
+    }
+    total += amount;
+  }
+}
+
+enum Kind { kInteger, kTiny, kHuge, kMixed, kDegenerate, kKinds };
+
+double draw_capacity(Random& random, Kind kind) {
+  switch (kind) {
+    case kInteger: return 1 + static_cast<double>(random() % 9);
+    case kTiny: return 1e-12 * uniform(random, 0, 1);
+    case kHuge: return 1e12 * uniform(random, 0, 1);
+    case kMixed: return std::exp(uniform(random, -28, 28));
+    default: return random() % 3 == 0 ? 0 : 1;
+  }
+}
+
+// One random problem: supplies at the nodes, a graph, and groups that flow may not leave.
+struct Instance {
+  int n;
+  Kind kind;
+  Graph graph;
+  std::vector<double> supply;
+  std::vector<int> group;
+
+  Instance(Graph g, std::vector<double> s)
+      : n(g.nodes()), kind(kInteger), graph(std::move(g)), supply(std::move(s)), group(n, 0) {}
+
+  // Some supplies move, flow may or may not be restricted to groups.
+  void change(Random& random) {
+    const bool few = random() % 2 == 0;
+    for (double& s : supply)
+      if (!few || random() % 3 == 0)
+        s = (random() % 2 ? 1 : -1) * draw_capacity(random, kind) * (random() % 4 ? 1 : 3);
+    const int groups = random() % 3 == 0 ? 2 : 1;
+    for (int& g : group) g = random() % groups;
+  }
+};
+
+Instance random_instance(Random& random, Kind kind) {
+  const int n = 1 + random() % 10;
+  const int wanted = random() % (3 * n);
+  std::vector<Edge> edges;
+  for (int k = 0; k < wanted; ++k) {
+    const int i = random() % n, j = random() % n;
+    if (i != j) edges.push_back({i, j, draw_capacity(random, kind)});
+  }
+  Instance in(Graph(n, edges), std::vector<double>(n, 0.0));
+  in.kind = kind;
+  in.change(random);
+  return in;
+}
+
+Graph chain(int n, double weight) {
+  std::vector<Edge> edges;
+  for (int i = 0; i + 1 < n; ++i) edges.push_back({i, i + 1, weight});
+  return Graph(n, edges);
+}
+
+struct Problem {
+  const Instance* instance;
+  const Network* net;
+  double excess(int i) const { return instance->supply[i] - net->outflow(i); }
+  bool open(int i, int j) const { return instance->group[i] == instance->group[j]; }
+};
+
+// Supplies with the flow across the groups taken off: that flow is fixed.
+std::vector<double> effective_supply(const Instance& in, const Network& net) {
+  std::vector<double> supply = in.supply;
+  for (int i = 0; i < in.n; ++i)
+    for (int a = net.begin(i); a < net.end(i); ++a)
+      if (in.group[i] != in.group[net.arc(a).head]) supply[i] -= net.arc(a).flow;
+  return supply;
+}
+
+double reference_leftover(const Instance& in, const std::vector<double>& supply, int sign) {
+  const int source = in.n, sink = in.n + 1;
+  Matrix residual(in.n + 2, std::vector<double>(in.n + 2, 0.0));
+  double total = 0;
+  for (int i = 0; i < in.n; ++i) {
+    const double s = sign * supply[i];
+    (s > 0 ? residual[source][i] : residual[i][sink]) = std::fabs(s);
+    total += std::max(s, 0.0);
+    for (int a = in.graph.begin(i); a < in.graph.end(i); ++a) {
+      const int j = in.graph.head(a);
+      if (in.group[i] == in.group[j]) residual[i][j] = in.graph.weight(a);
+    }
+  }
+  return total - reference_max_flow(residual, source, sink);
+}
+
+double scale_of(const Instance& in) {
+  double scale = 0;
+  for (double s : in.supply) scale += std::fabs(s);
+  for (int a = 0; a < in.graph.arcs(); ++a) scale += in.graph.weight(a);
+  return scale;
+}
+
+bool flow_is_feasible(const Instance& in, const Network& net, double slack) {
+  for (int i = 0; i < in.n; ++i) {
+    double sum = 0;
+    for (int a = net.begin(i); a < net.end(i); ++a) {
+      const double flow = net.arc(a).flow;
+      sum += flow;
+      if (std::fabs(flow) > in.graph.weight(a)) return false;
+      if (net.arc(net.arc(a).reverse).flow != -flow) return false;
+    }
+    if (!(std::fabs(sum - net.outflow(i)) <= slack)) return false;
+  }
+  return true;
+}
+
+// The nodes that the leftover excess can still reach, by a search over the final residuals.
+std::vector<bool> residual_side(const Problem& problem, int sign, double tolerance) {
+  const Instance& in = *problem.instance;
+  const Network& net = *problem.net;
+  std::vector<bool> side(in.n, false);
+  std::vector<int> queue;
+  for (int i = 0; i < in.n; ++i)
+    if (sign * problem.excess(i) > tolerance) {
+      side[i] = true;
+      queue.push_back(i);
+    }
+  for (std::size_t h = 0; h < queue.size(); ++h)
+    for (int a = net.begin(queue[h]); a < net.end(queue[h]); ++a) {
+      const int j = net.arc(a).head;
+      if (side[j] || !problem.open(queue[h], j)) continue;
+      if (in.graph.weight(a) - sign * net.arc(a).flow <= 0) continue;
+      side[j] = true;
+      queue.push_back(j);
+    }
+  return side;
+}
+
+// The value of the cut around `side`: what its supply exceeds the capacity that leads out.
+double cut_value(const Instance& in, const std::vector<double>& supply,
+                 const std::vector<bool>& side, int sign) {
+  double value = 0;
+  for (int i = 0; i < in.n; ++i) {
+    if (!side[i]) continue;
+    value += sign * supply[i];
+    for (int a = in.graph.begin(i); a < in.graph.end(i); ++a) {
+      const int j = in.graph.head(a);
+      if (!side[j] && in.group[i] == in.group[j]) value -= in.graph.weight(a);
+    }
+  }
+  return value;
+}
+
+void search_and_check(const Instance& in, Network& net, MaxFlow& search, Grow grow) {
+  const int sign = static_cast<int>(grow);
+  const std::vector<double> supply = effective_supply(in, net);
+  const double slack = 1e-11 * scale_of(in), tolerance = 1e-15 * scale_of(in);
+  Problem problem{&in, &net};
+  std::vector<int> everything(in.n);
+  for (int i = 0; i < in.n; ++i) everything[i] = i;
+  search.run(problem, everything, grow, tolerance);
+
+  double leftover = 0;
+  for (int i = 0; i < in.n; ++i) leftover += std::max(sign * problem.excess(i), 0.0);
+  CHECK_NEAR(leftover, reference_leftover(in, supply, sign), slack);
+  CHECK(flow_is_feasible(in, net, slack));
+  const std::vector<bool> side = residual_side(problem, sign, tolerance);
+  for (int i = 0; i < in.n; ++i) {
+    CHECK(search.reached(i) == side[i]);
+    CHECK(search.is_touched(i));
+    CHECK_NEAR(search.excess(i), problem.excess(i), slack);
+  }
+  CHECK_NEAR(cut_value(in, supply, side, sign), leftover, slack);
+}
+
+}  // namespace
+
+TEST(max_flow_agrees_with_a_simple_one_on_10000_graphs) {
+  for (int seed = 0; seed < 10000; ++seed) {
+    Random random(seed);
+    Instance in = random_instance(random, static_cast<Kind>(seed % kKinds));
+    Network net(in.graph);
+    Poll poll;
+    MaxFlow search(net, poll);
+    for (int round = 0; round < 3; ++round) {
+      search_and_check(in, net, search, random() % 2 ? Grow::from_surplus : Grow::from_deficit);
+      in.change(random);
+    }
+  }
+}
+
+TEST(max_flow_on_a_larger_grid_with_kept_flow) {
+  const int side = 12;
+  Random random(7);
+  std::vector<Edge> edges;
+  for (int y = 0; y < side; ++y)
+    for (int x = 0; x < side; ++x) {
+      const int i = y * side + x;
+      if (x + 1 < side) edges.push_back({i, i + 1, uniform(random, 0, 2)});
+      if (y + 1 < side) edges.push_back({i, i + side, uniform(random, 0, 2)});
+    }
+  Instance in(Graph(side * side, edges), std::vector<double>(side * side, 0.0));
+  Network net(in.graph);
+  Poll poll;
+  MaxFlow search(net, poll);
+  for (int round = 0; round < 10; ++round) {
+    for (double& s : in.supply) s += uniform(random, -2, 2);
+    search_and_check(in, net, search, round % 2 ? Grow::from_surplus : Grow::from_deficit);
+  }
+}
+
+TEST(max_flow_without_seeds_reaches_nothing) {
+  Instance in(chain(3, 1.0), {1, 0, -1});
+  Network net(in.graph);
+  Poll poll;
+  MaxFlow search(net, poll);
+  Problem problem{&in, &net};
+  search.run(problem, {}, Grow::from_surplus, 0);
+  CHECK(search.touched().empty());
+  CHECK(!search.reached(0));
+  search.run(problem, {1, 2}, Grow::from_surplus, 0);  // neither has a surplus
+  CHECK(!search.reached(1) && net.outflow(0) == 0);
+}
+
+TEST(max_flow_is_local) {
+  Instance in(chain(1000, 1.0), std::vector<double>(1000, -0.25));
+  in.supply[500] = 1;
+  Network net(in.graph);
+  Poll poll;
+  MaxFlow search(net, poll);
+  Problem problem{&in, &net};
+  search.run(problem, {500}, Grow::from_surplus, 0);
+  CHECK_NEAR(problem.excess(500), 0, 0);
+  CHECK(search.touched().size() < 10);
+}
+
+TEST(network_scales_flow_and_capacity_together) {
+  const Graph graph(3, {{0, 1, 1.0}, {1, 2, 2.0}});
+  Network net(graph);
+  net.set_flow(graph.begin(0), 0.75);
+  CHECK(net.outflow(0) == 0.75);
+  CHECK(net.outflow(1) == -0.75);
+  net.scale(2);
+  CHECK(net.arc(graph.begin(0)).flow == 1.5);
+  CHECK(net.arc(graph.begin(0)).capacity == 2);
+  CHECK(net.outflow(1) == -1.5);
+  net.set_capacities(graph, 0.5);
+  CHECK(net.arc(graph.begin(0)).flow == 0.5);
+  CHECK(net.outflow(0) == 0.5 && net.outflow(1) == -0.5 && net.outflow(2) == 0);
+}
+
+TEST(max_flow_can_be_interrupted) {
+  const int n = 20000;
+  Instance in(chain(n, 1e9), std::vector<double>(n, -1.0));
+  for (int i = 0; i < n / 2; ++i) in.supply[i] = 1;
+  Network net(in.graph);
+  Poll poll([] { throw std::runtime_error("stop"); });
+  MaxFlow search(net, poll);
+  Problem problem{&in, &net};
+  std::vector<int> seeds(n / 2);
+  for (int i = 0; i < n / 2; ++i) seeds[i] = i;
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));  // a Poll asks ten times a second
+  CHECK_THROWS(search.run(problem, seeds, Grow::from_surplus, 0));
+}
