@@ -1,0 +1,148 @@
+// A view of X, dense or sparse by columns: never copied, centred or scaled in memory. Scaling and the
+// mirror of sign = "nonpositive" are applied on the fly.
+#pragma once
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "loss.hpp"
+#include "poll.hpp"
+
+namespace n2gfl {
+
+class Design {
+ public:
+  static Design dense(const double* values, int rows, int cols) {
+    Design x(rows, cols);
+    x.values_ = values;
+    return x;
+  }
+
+  // Compressed columns as in Matrix::dgCMatrix: starts (cols + 1), row indices, values.
+  static Design sparse(const int* starts, const int* indices, const double* values, int rows,
+                       int cols) {
+    Design x = dense(values, rows, cols);
+    x.starts_ = starts;
+    x.indices_ = indices;
+    return x;
+  }
+
+  int rows() const { return rows_; }
+  int cols() const { return cols_; }
+  double scale(int j) const { return scale_.size() > 0 ? mirror_ * scale_[j] : mirror_; }
+
+  void mirror() { mirror_ = -mirror_; }
+
+  // Columns divided by their weighted standard deviation; a constant column becomes zero.
+  void standardise(const VectorXd& omega) {
+    scale_.resize(cols_);
+    for (int j = 0; j < cols_; ++j) {
+      const double sd = deviation(j, omega);
+      scale_[j] = sd > 0 ? 1.0 / sd : 0.0;
+    }
+  }
+
+  double dot(int j, const VectorXd& v) const { return scale(j) * raw_dot(j, v); }
+
+  // out += factor * column j
+  void add(int j, double factor, VectorXd& out) const {
+    factor *= scale(j);
+    if (starts_ == nullptr) {
+      out += factor * column(j);
+      return;
+    }
+    for (int k = starts_[j]; k < starts_[j + 1]; ++k) out[indices_[k]] += factor * values_[k];
+  }
+
+  // out += factor * h * column j, entry by entry
+  void add_weighted(int j, double factor, const VectorXd& h, VectorXd& out) const {
+    factor *= scale(j);
+    if (starts_ == nullptr) {
+      out.array() += factor * h.array() * column(j).array();
+      return;
+    }
+    for (int k = starts_[j]; k < starts_[j + 1]; ++k) {
+      const int i = indices_[k];
+      out[i] += factor * h[i] * values_[k];
+    }
+  }
+
+  // sum_i h_i x_ij^2
+  double weighted_square(int j, const VectorXd& h) const {
+    const double s = scale(j) * scale(j);
+    if (starts_ == nullptr) return s * column(j).cwiseAbs2().dot(h);
+    double sum = 0;
+    for (int k = starts_[j]; k < starts_[j + 1]; ++k) sum += h[indices_[k]] * values_[k] * values_[k];
+    return s * sum;
+  }
+
+  // X'v, by columns: a vectorised dot product per column is as fast as memory allows.
+  void transpose_times(const VectorXd& v, VectorXd& out, int threads, Poll& poll) const {
+    out.resize(cols_);
+    constexpr int kBlock = 4096;
+    for (int begin = 0; begin < cols_; begin += kBlock) {
+      const int end = std::min(cols_, begin + kBlock);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+#endif
+      for (int j = begin; j < end; ++j) out[j] = dot(j, v);
+      poll.now();
+    }
+    (void)threads;
+  }
+
+  // An upper bound of |x_j - mean|, which bounds x_j'v / |v| for every v that sums to zero.
+  double norm_bound(int j, bool centred) const {
+    double sum = 0, squares = 0;
+    if (starts_ == nullptr) {
+      sum = column(j).sum();
+      squares = column(j).squaredNorm();
+    } else {
+      for (int k = starts_[j]; k < starts_[j + 1]; ++k) {
+        sum += values_[k];
+        squares += values_[k] * values_[k];
+      }
+    }
+    const double rest = centred ? std::fmax(0.0, squares - sum * sum / rows_) : squares;
+    return std::fabs(scale(j)) * std::sqrt(rest + 1e-14 * squares);
+  }
+
+ private:
+  using Column = Eigen::Map<const VectorXd>;
+
+  Design(int rows, int cols) : rows_(rows), cols_(cols) {}
+
+  Column column(int j) const {
+    return Column(values_ + static_cast<std::ptrdiff_t>(j) * rows_, rows_);
+  }
+
+  double raw_dot(int j, const VectorXd& v) const {
+    if (starts_ == nullptr) return column(j).dot(v);
+    double sum = 0;
+    for (int k = starts_[j]; k < starts_[j + 1]; ++k) sum += values_[k] * v[indices_[k]];
+    return sum;
+  }
+
+  // Two passes: one pass cancels when the mean is far larger than the deviation.
+  double deviation(int j, const VectorXd& omega) const {
+    VectorXd x = VectorXd::Zero(rows_);
+    if (starts_ == nullptr)
+      x = column(j);
+    else
+      for (int k = starts_[j]; k < starts_[j + 1]; ++k) x[indices_[k]] = values_[k];
+    const double mean = x.dot(omega);
+    const double sd = std::sqrt((x.array() - mean).square().matrix().dot(omega));
+    return sd > 1e-13 * std::fabs(mean) ? sd : 0.0;
+  }
+
+  int rows_, cols_;
+  const double* values_ = nullptr;
+  const int* starts_ = nullptr;
+  const int* indices_ = nullptr;
+  double mirror_ = 1.0;
+  VectorXd scale_;
+};
+
+}  // namespace n2gfl

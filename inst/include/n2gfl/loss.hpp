@@ -1,0 +1,40 @@
+// A loss f(eta) = sum_i omega_i l(y_i, eta_i), with observation weights omega that sum to one.
+// Solvers know only this interface: a new family is one new file and one line in families.hpp.
+#pragma once
+
+#include <Eigen/Dense>
+#include <utility>
+
+namespace n2gfl {
+
+using Eigen::ArrayXd;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+class Loss {
+ public:
+  Loss(VectorXd response, VectorXd weights)
+      : y_(std::move(response)), omega_(std::move(weights)) {
+    omega_ /= omega_.sum();
+  }
+  virtual ~Loss() = default;
+
+  // f(eta), its negative gradient and, when asked for, its second derivatives.
+  virtual double evaluate(const VectorXd& eta, VectorXd& residual,
+                          VectorXd* curvature = nullptr) const = 0;
+
+  // -f*(-theta): with theta = -f'(eta) this is f(eta) + theta'eta. -Inf outside its domain.
+  virtual double dual(const VectorXd& theta) const = 0;
+
+  virtual double saturated() const = 0;          // the least value that any eta can reach
+  virtual bool quadratic() const { return false; }  // one Newton step is exact
+
+  const VectorXd& response() const { return y_; }
+  const VectorXd& weights() const { return omega_; }
+  int size() const { return static_cast<int>(y_.size()); }
+
+ protected:
+  VectorXd y_, omega_;
+};
+
+}  // namespace n2gfl

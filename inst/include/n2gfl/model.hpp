@@ -1,0 +1,60 @@
+// What stays the same along a path: the data, the graph, the penalty factors, and the null fit.
+//
+//   minimise  F(X beta) + lambda1 sum_i u_i |beta_i| + lambda2 sum_ij w_ij |beta_i - beta_j|
+//
+// with F the profiled loss. Solvers see beta >= 0 or free beta only: for nonpositive beta the design
+// is mirrored.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "design.hpp"
+#include "graph.hpp"
+#include "poll.hpp"
+#include "profile.hpp"
+
+namespace n2gfl {
+
+struct Model {
+  Model(const Design& design, Profile& loss, const Graph& g, VectorXd u, bool at_least_zero,
+        bool has_intercept, int thread_count, Poll& interrupt)
+      : x(design), profile(loss), graph(g), factor(std::move(u)), nonnegative(at_least_zero),
+        intercept(has_intercept), threads(thread_count), poll(interrupt) {
+    null_value = profile.evaluate(VectorXd::Zero(x.rows()), null_residual);
+    x.transpose_times(null_residual, null_gradient, threads, poll);
+    column_norm.resize(x.cols());
+    for (int j = 0; j < x.cols(); ++j) {
+      column_norm[j] = x.norm_bound(j, intercept);
+      largest_norm = std::max(largest_norm, x.norm_bound(j, false));
+      if (factor[j] > 0 && (least_factor == 0 || factor[j] < least_factor)) least_factor = factor[j];
+    }
+  }
+
+  int features() const { return x.cols(); }
+
+  // lambda1 * u_i, where lambda1 may be infinite: then only unpenalised features can be nonzero.
+  double threshold(double lambda1, int i) const { return factor[i] == 0 ? 0.0 : lambda1 * factor[i]; }
+
+  // Gradients below this are rounding.
+  double rounding(const VectorXd& residual) const {
+    return 1e-15 * largest_norm * residual.norm() + std::numeric_limits<double>::min();
+  }
+
+  const Design& x;
+  Profile& profile;
+  const Graph& graph;
+  VectorXd factor;
+  bool nonnegative, intercept;
+  int threads;
+  Poll& poll;
+
+  double null_value = 0;  // the objective at beta = 0: the scale of every duality gap
+  VectorXd null_residual, null_gradient, column_norm;
+  double largest_norm = 0;
+  double least_factor = 0;  // the smallest positive penalty factor
+};
+
+}  // namespace n2gfl

@@ -1,0 +1,128 @@
+// The loss with its unpenalised part minimised out: F(eta) = min over c of f(eta + offset + U c), where
+// U holds the intercept and the covariates. F is convex and smooth, and its gradient is that of f at
+// the best c, so every solver can work with eta = X beta alone.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "loss.hpp"
+
+namespace n2gfl {
+
+class Profile {
+ public:
+  Profile(const Loss& loss, const MatrixXd& unpenalised, VectorXd offset)
+      : loss_(&loss), offset_(std::move(offset)) {
+    orthonormalise(unpenalised);
+    coef_.setZero(basis_.cols());
+  }
+
+  // F(eta); the residual is -F'(eta) and is orthogonal to U to rounding.
+  double evaluate(const VectorXd& eta, VectorXd& residual, VectorXd* curvature = nullptr) {
+    base_ = eta + offset_;
+    double value = loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
+    for (int it = 0; basis_.cols() > 0 && it < kMaxSteps; ++it) {
+      const VectorXd step = newton_step(residual);
+      const double size = (basis_ * step).cwiseAbs().maxCoeff();
+      value = advance(step, size, value, residual);
+      if (loss_->quadratic() || size < kLastStep) break;
+    }
+    remove_unpenalised(residual);
+    if (curvature) *curvature = curvature_;
+    return value;
+  }
+
+  // The loss of the dual point theta, which must be orthogonal to U.
+  double dual(const VectorXd& theta) const { return loss_->dual(theta) - theta.dot(offset_); }
+
+  // v minus its part in U, orthogonal in the weights' inner product; `removed` takes that part's
+  // coordinates. Centring is the case of an intercept alone.
+  void project_out(VectorXd& v, VectorXd& removed) const {
+    removed.noalias() = basis_.transpose() * loss_->weights().cwiseProduct(v);
+    v.noalias() -= basis_ * removed;
+  }
+
+  // H minus what the unpenalised part explains, for H = C' diag(h) C and `cross` = C' diag(h) basis.
+  void project_hessian(const VectorXd& h, const MatrixXd& columns, MatrixXd& hessian) const {
+    if (basis_.cols() == 0) return;
+    const MatrixXd weighted = h.asDiagonal() * basis_;
+    const MatrixXd cross = columns.transpose() * weighted;
+    const MatrixXd inner = basis_.transpose() * weighted;
+    hessian.noalias() -= cross * inner.ldlt().solve(cross.transpose());
+  }
+
+  const MatrixXd& basis() const { return basis_; }
+
+  // Coefficients of the columns of U for coordinates in the basis.
+  VectorXd coefficients(const VectorXd& coordinates) const { return back_ * coordinates; }
+  const VectorXd& coordinates() const { return coef_; }
+  const Loss& loss() const { return *loss_; }
+  int size() const { return loss_->size(); }
+  int unpenalised() const { return static_cast<int>(back_.rows()); }
+
+ private:
+  static constexpr int kMaxSteps = 100;
+  static constexpr double kLastStep = 1e-8;   // Newton squares it: the next step is rounding
+  static constexpr double kSafeStep = 1e-3;   // below it no line search is needed
+  static constexpr double kLongestStep = 5.0;
+
+  // basis' diag(omega) basis = I and U = basis * R; columns that repeat others get coefficient zero.
+  void orthonormalise(const MatrixXd& unpenalised) {
+    basis_.resize(unpenalised.rows(), 0);
+    back_.resize(unpenalised.cols(), 0);
+    if (unpenalised.cols() == 0) return;
+    const VectorXd root = loss_->weights().cwiseSqrt();
+    const VectorXd norms = (root.asDiagonal() * unpenalised).colwise().norm();
+    MatrixXd scaled = unpenalised;
+    for (int k = 0; k < scaled.cols(); ++k) scaled.col(k) /= norms[k] > 0 ? norms[k] : 1.0;
+    Eigen::ColPivHouseholderQR<MatrixXd> qr(root.asDiagonal() * scaled);
+    qr.setThreshold(1e-10);
+    const int rank = static_cast<int>(qr.rank());
+    MatrixXd back = MatrixXd::Zero(unpenalised.cols(), rank);
+    if (rank > 0) {
+      const MatrixXd inverse = qr.matrixR().topLeftCorner(rank, rank)
+                                   .template triangularView<Eigen::Upper>()
+                                   .solve(MatrixXd::Identity(rank, rank));
+      for (int k = 0; k < rank; ++k) back.row(qr.colsPermutation().indices()[k]) = inverse.row(k);
+    }
+    basis_ = scaled * back;
+    for (int k = 0; k < back.rows(); ++k) back.row(k) /= norms[k] > 0 ? norms[k] : 1.0;
+    back_ = std::move(back);
+  }
+
+  VectorXd newton_step(const VectorXd& residual) const {
+    if (loss_->quadratic()) return basis_.transpose() * residual;  // the Hessian is the identity
+    MatrixXd hessian = basis_.transpose() * curvature_.asDiagonal() * basis_;
+    hessian.diagonal().array() += 1e-14 * hessian.diagonal().maxCoeff() + 1e-300;
+    VectorXd step = hessian.ldlt().solve(basis_.transpose() * residual);
+    const double size = (basis_ * step).cwiseAbs().maxCoeff();
+    if (!(size <= kLongestStep)) step *= std::isfinite(size) ? kLongestStep / size : 0.0;
+    return step;
+  }
+
+  double advance(const VectorXd& step, double size, double value, VectorXd& residual) {
+    double t = 1;
+    for (int halvings = 0; halvings < 40; ++halvings, t *= 0.5) {
+      const double next = loss_->evaluate(base_ + basis_ * (coef_ + t * step), residual, &curvature_);
+      if (size < kSafeStep || loss_->quadratic() || next <= value) {
+        coef_ += t * step;
+        return next;
+      }
+    }
+    return loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
+  }
+
+  void remove_unpenalised(VectorXd& residual) const {
+    if (basis_.cols() == 0) return;
+    const VectorXd left = basis_.transpose() * residual;
+    residual.array() -= loss_->weights().array() * (basis_ * left).array();
+  }
+
+  const Loss* loss_;
+  VectorXd offset_, coef_, base_, curvature_;
+  MatrixXd basis_, back_;
+};
+
+}  // namespace n2gfl
