@@ -1,0 +1,193 @@
+// Is theta = s r dual feasible? It is when every node set S satisfies
+//
+//   s * sum_S g_i <= lambda1 u(S) + lambda2 cut(S),      g = X'r   (and the same for -g if beta is free)
+//
+// so the best s is min(1, 1/rho), with rho the largest ratio of the two sides. A flow within the
+// capacities lambda2 w bounds rho from above, its minimum cut from below; Dinkelbach's method makes both
+// meet. The same searches give the exact smallest lambda1 at which all penalised coefficients vanish.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "lazy_gradient.hpp"
+#include "max_flow.hpp"
+#include "model.hpp"
+#include "regions.hpp"
+
+namespace n2gfl {
+
+// What a flow could not carry away. At nodes with lambda1 u_i > 0 scaling theta helps, so the excess
+// counts relative to lambda1 u_i; at the others it does not, and the excess itself is summed.
+struct Leftover {
+  double ratio = 0;
+  double unpenalised = 0;
+};
+
+// (primal - dual) / null objective at the dual point r / (1 + ratio). An excess where no scaling helps is
+// charged at twice the largest coefficient: that bounds what it can be worth.
+inline double relative_gap(const Model& model, double objective, const VectorXd& residual,
+                           double largest_coefficient, const Leftover& left) {
+  double charge = 0;
+  if (left.unpenalised > 0)
+    charge = largest_coefficient > 0 ? 2 * largest_coefficient * left.unpenalised
+                                     : std::numeric_limits<double>::infinity();
+  const double dual = model.profile.dual(residual / (1 + left.ratio));
+  return std::max(0.0, (objective - dual + charge) / model.null_value);
+}
+
+// The excess of every node for MaxFlow. Inside the zero set (way = +1: may anything rise from zero?
+// -1: may anything fall?) the node's own penalty resists both ways; in a region it pulls to zero.
+struct GradientTerms {
+  const Model& model;
+  const Network& network;
+  LazyGradient& gradient;
+  const Regions* regions;  // null: all nodes count as zero, flow may cross every edge
+  double lambda1;
+  int way;
+
+  int direction(int i) const {
+    const int k = regions ? regions->of(i) : Regions::kZeroSet;
+    return k < 0 || (*regions)[k].value == 0 ? way : (*regions)[k].value > 0 ? 1 : -1;
+  }
+  double excess(int i) {
+    const double t = model.threshold(lambda1, i);
+    if (std::isinf(t)) return -way * t;
+    return gradient(i) - direction(i) * t - network.outflow(i);
+  }
+  // An upper bound of way * excess that needs no product with X.
+  double outlook(int i) const {
+    const double t = model.threshold(lambda1, i);
+    if (std::isinf(t)) return -t;
+    return way * (gradient.value(i) - direction(i) * t - network.outflow(i)) + gradient.error(i);
+  }
+  bool open(int i, int j) const { return regions == nullptr || regions->of(i) == regions->of(j); }
+};
+
+class DualNorm {
+ public:
+  DualNorm(const Model& model, Network& network, MaxFlow& search, LazyGradient& gradient)
+      : model_(model), net_(network), search_(search), gradient_(gradient) {}
+
+  GradientTerms terms(double lambda1, int way, const Regions* regions) {
+    return {model_, net_, gradient_, regions, lambda1, way};
+  }
+
+  // Searches from every node that may have an excess beyond the tolerance.
+  void search_from_all(GradientTerms& terms, double tolerance) {
+    seeds_.clear();
+    for (int i = 0; i < model_.features(); ++i) {
+      if (terms.way < 0 && terms.regions && terms.regions->of(i) >= 0) continue;
+      if (terms.outlook(i) > tolerance) seeds_.push_back(i);
+    }
+    search_.run(terms, seeds_, terms.way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
+  }
+
+  Leftover leftover(const GradientTerms& terms, double tolerance) const {
+    Leftover left;
+    const double least = terms.lambda1 * model_.least_factor;
+    if (least > 0 && std::isfinite(least)) left.ratio = tolerance / least;
+    for (int i : search_.touched()) {
+      const double excess = terms.way * search_.excess(i);
+      if (excess <= tolerance) continue;
+      const double t = model_.threshold(terms.lambda1, i);
+      if (t > 0)
+        left.ratio = std::max(left.ratio, excess / t);
+      else
+        left.unpenalised += excess;
+    }
+    return left;
+  }
+
+  // rho by Dinkelbach's method, on all nodes and edges. Starts at a ratio that some set attains (or 1),
+  // stops as soon as `enough(upper)` accepts an upper bound or `hopeless(lower)` rejects a lower one.
+  template <class Enough, class Hopeless>
+  Leftover dinkelbach(double lambda1, double lower, double tolerance, Enough enough,
+                      Hopeless hopeless) {
+    double rho = 1;
+    Leftover best{std::numeric_limits<double>::infinity(), 0};
+    for (int step = 0; step < 50; ++step) {
+      net_.scale_capacities(lower / rho);
+      rho = lower;
+      Leftover left;
+      for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
+        GradientTerms node = terms(rho * lambda1, way, nullptr);
+        search_from_all(node, tolerance);
+        include(left, leftover(node, tolerance));
+        lower = std::max(lower, attained(node, rho));
+      }
+      left.ratio = rho * (1 + left.ratio) - 1;  // thresholds were scaled by rho
+      if (left.ratio < best.ratio) best = left;
+      if (enough(best) || hopeless(lower) || lower <= rho * (1 + 1e-14)) break;
+    }
+    net_.scale(1 / rho);
+    return best;
+  }
+
+  static void include(Leftover& total, const Leftover& part) {
+    total.ratio = std::max(total.ratio, part.ratio);
+    total.unpenalised += part.unpenalised;
+  }
+
+  // The smallest lambda1 at which all penalised coefficients are zero, given the regions of those that
+  // are not penalised. The gradient is exact for all nodes here.
+  double lambda1_max(const Regions& regions, double tolerance) {
+    double largest = 0;
+    for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2)
+      largest = std::max(largest, one_sided_lambda1_max(regions, way, tolerance));
+    return largest;
+  }
+
+ private:
+  // rho of the set that the search could not empty: sum_S g over the rest of the inequality.
+  double attained(const GradientTerms& terms, double rho) const {
+    double total = 0, excess = 0;
+    for (int i : search_.touched()) {
+      if (!search_.reached(i)) continue;
+      total += terms.way * gradient_.value(i);
+      excess += terms.way * search_.excess(i);
+    }
+    return excess > 0 && total > excess ? rho * total / (total - excess) : 0.0;
+  }
+
+  // From above lambda1 falls until some set overflows, so that searches stay small; from there
+  // Dinkelbach's steps rise to the answer.
+  double one_sided_lambda1_max(const Regions& regions, int way, double tolerance) {
+    double lambda1 = 0;
+    for (int i = 0; i < model_.features(); ++i)
+      if (regions.of(i) < 0 && model_.factor[i] > 0 && std::isfinite(model_.factor[i]))
+        lambda1 = std::max(lambda1, way * gradient_(i) / model_.factor[i]);
+    const double start = lambda1;
+    bool rising = false;
+    for (int step = 0; step < 400 && lambda1 > 0; ++step) {
+      if (!rising) lambda1 = lambda1 > 1e-13 * start ? 0.7 * lambda1 : 0.0;
+      GradientTerms node = terms(lambda1, way, &regions);
+      search_from_all(node, tolerance);
+      const double rise = lambda1_rise(way);
+      if (rise > 0) rising = true;
+      if (rising && rise <= 1e-13 * lambda1) break;
+      lambda1 += rise;
+    }
+    return lambda1;
+  }
+
+  double lambda1_rise(int way) const {
+    double excess = 0, factor = 0;
+    for (int i : search_.touched()) {
+      if (!search_.reached(i)) continue;
+      excess += way * search_.excess(i);
+      factor += model_.factor[i];
+    }
+    return excess > 0 && factor > 0 ? excess / factor : 0.0;
+  }
+
+  const Model& model_;
+  Network& net_;
+  MaxFlow& search_;
+  LazyGradient& gradient_;
+  std::vector<int> seeds_;
+};
+
+}  // namespace n2gfl

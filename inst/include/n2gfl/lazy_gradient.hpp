@@ -1,0 +1,73 @@
+// X'r, one column at a time and only when somebody asks: values are exact or known within a bound.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "gradient_history.hpp"
+#include "model.hpp"
+
+namespace n2gfl {
+
+class LazyGradient {
+ public:
+  explicit LazyGradient(const Model& model)
+      : model_(&model), values_(model.null_gradient), epoch_of_(model.features(), 0) {
+    history_.store(model.null_residual, model.null_gradient);
+  }
+
+  // From now on values belong to this residual; what is known of old ones serves as prediction.
+  void set_residual(const VectorXd& residual) {
+    residual_ = &residual;
+    ++epoch_;
+    predicted_ = false;
+  }
+
+  double operator()(int i) {
+    if (epoch_of_[i] != epoch_) {
+      values_[i] = model_->x.dot(i, *residual_);
+      epoch_of_[i] = epoch_;
+      model_->poll();
+    }
+    return values_[i];
+  }
+
+  // A prediction for every column that is not exact, with |true - value| <= error(i).
+  void predict() {
+    if (predicted_) return;
+    distance_ = history_.predict(*residual_, guess_);
+    for (int i = 0; i < model_->features(); ++i)
+      if (epoch_of_[i] != epoch_) values_[i] = guess_[i];
+    predicted_ = true;
+  }
+  double value(int i) const { return values_[i]; }
+  double error(int i) const {
+    return epoch_of_[i] == epoch_ ? 0.0 : model_->column_norm[i] * distance_;
+  }
+
+  // The residual is the null fit's, whose gradient the model knows.
+  void assume_null() {
+    values_ = model_->null_gradient;
+    std::fill(epoch_of_.begin(), epoch_of_.end(), epoch_);
+    predicted_ = true;
+  }
+
+  void compute_all() {
+    model_->x.transpose_times(*residual_, values_, model_->threads, model_->poll);
+    std::fill(epoch_of_.begin(), epoch_of_.end(), epoch_);
+    history_.store(*residual_, values_);
+    predicted_ = true;
+  }
+
+ private:
+  const Model* model_;
+  const VectorXd* residual_ = nullptr;
+  VectorXd values_, guess_;
+  std::vector<int> epoch_of_;
+  int epoch_ = 0;
+  bool predicted_ = false;
+  double distance_ = 0;
+  GradientHistory history_;
+};
+
+}  // namespace n2gfl

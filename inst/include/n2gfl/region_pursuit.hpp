@@ -1,0 +1,366 @@
+// Region pursuit: the fused fit as a short list of regions. One flow, kept for the whole path, says
+// which pieces must leave their region and proves the end.
+//
+// For one pair of penalties:
+//   1. Newton on the old regions.
+//   2. On a working set of features: exact gradients, saturate the edges between regions, search. The
+//      pieces that the flow cannot balance are split off; Newton again; until nothing is left.
+//   3. Certificate on all features, most of them settled by a bound of their gradient. If it fails, what
+//      it found joins the working set.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "dual_norm.hpp"
+#include "lazy_gradient.hpp"
+#include "max_flow.hpp"
+#include "model.hpp"
+#include "region_newton.hpp"
+#include "regions.hpp"
+#include "solver.hpp"
+
+namespace n2gfl {
+
+class RegionPursuit final : public PathSolver {
+ public:
+  explicit RegionPursuit(Model& model)
+      : model_(model), network_(model.graph), search_(network_, model.poll), gradient_(model),
+        norm_(model, network_, search_, gradient_), regions_(model), newton_(model),
+        in_work_(model.features(), 0) {
+    network_.scale_capacities(0.0);
+    newton_.evaluate(regions_, 0, 0);
+  }
+
+  // Fits at the two penalties, warm from the last fit, until the relative gap is at most `thresh`.
+  Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) override {
+    set_penalties(lambda1, lambda2);
+    iterations_ = 0;
+    newton_.run(regions_, lambda1_, lambda2_, 1e-8, 10);
+    choose_work();
+    double gap = std::numeric_limits<double>::infinity(), stop = 0.3 * thresh;
+    for (int attempt = 0; attempt < kMaxCertificates; ++attempt) {
+      const bool moved = solve_on_work(stop, max_iterations);
+      if (!moved && attempt > 0) stop *= 0.01;
+      gap = certify(thresh);
+      if (gap <= thresh || iterations_ >= max_iterations) break;
+      if (!moved && pieces_.empty() && stop < 1e-14 * thresh) break;
+      for (const Piece& piece : pieces_) add_to_work(piece.nodes);
+      add_steep_to_work();
+    }
+    return solution(gap);
+  }
+
+  // The smallest lambda1 that leaves all penalised coefficients at zero.
+  double lambda1_max(double lambda2) override {
+    const double infinity = std::numeric_limits<double>::infinity();
+    restart();
+    if ((model_.factor.array() == 0).any()) {
+      solve(infinity, lambda2, 1e-12, 1000);
+    } else {
+      set_penalties(infinity, lambda2);
+      newton_.evaluate(regions_, infinity, lambda2);
+    }
+    gradient_.set_residual(newton_.residual());
+    if (regions_.size() > 0)
+      gradient_.compute_all();
+    else
+      gradient_.assume_null();
+    saturate_borders();
+    const double answer = norm_.lambda1_max(regions_, model_.rounding(newton_.residual()));
+    restart();
+    return answer;
+  }
+
+  void restart() override { regions_.clear(); }
+
+ private:
+  static constexpr int kMaxCertificates = 50;
+  static constexpr int kMaxRounds = 40;     // on one working set
+  static constexpr int kMostPieces = 60;    // split at a time
+  static constexpr double kSteep = 0.9;     // of the threshold: worth a place in the working set
+  static constexpr double kLazyShare = 0.2; // more columns than this: one full product instead
+
+  // ---- penalties
+
+  void set_penalties(double lambda1, double lambda2) {
+    if (lambda2 != lambda2_) {
+      if (lambda2 == 0) regions_.clear();  // without fusion every feature is a region of its own
+      if (lambda2_ > 0 && lambda2 > 0)
+        network_.scale(lambda2 / lambda2_);
+      else
+        network_.set_capacities(model_.graph, lambda2);
+    }
+    lambda1_ = lambda1;
+    lambda2_ = lambda2;
+    regions_.set_fused(lambda2 > 0);
+  }
+
+  // ---- the working set
+
+  void choose_work() {
+    for (int i : work_) in_work_[i] = 0;
+    work_.clear();
+    gradient_.set_residual(newton_.residual());
+    gradient_.predict();
+    add_steep_to_work();
+  }
+
+  // How far the gradient is above its threshold, relative to it.
+  double steepness(int i) const {
+    const double t = model_.threshold(lambda1_, i);
+    const double g = model_.nonnegative ? gradient_.value(i) : std::fabs(gradient_.value(i));
+    return t > 0 ? g / t : g > 0 ? std::numeric_limits<double>::max() : 0.0;
+  }
+
+  void add_steep_to_work() {
+    std::vector<int> steep;
+    for (int i = 0; i < model_.features(); ++i)
+      if (!in_work_[i] && steepness(i) > kSteep) steep.push_back(i);
+    const std::size_t most = std::max({1000.0, 0.03 * model_.features(), 2.0 * regions_.nonzero()});
+    if (steep.size() > most) {
+      auto steeper = [&](int a, int b) { return rank(a) > rank(b); };
+      std::nth_element(steep.begin(), steep.begin() + most, steep.end(), steeper);
+      steep.resize(most);
+      std::sort(steep.begin(), steep.end());
+    }
+    add_to_work(steep);
+  }
+
+  double rank(int i) const {
+    const double s = steepness(i);
+    return s < std::numeric_limits<double>::max() ? s : std::fabs(gradient_.value(i));
+  }
+
+  void add_to_work(int i) {
+    if (in_work_[i]) return;
+    in_work_[i] = 1;
+    work_.push_back(i);
+  }
+  void add_to_work(const std::vector<int>& nodes) {
+    for (int i : nodes) add_to_work(i);
+  }
+
+  // The support and its neighbours always belong to it.
+  void add_support_to_work() {
+    for (int k = 0; k < regions_.size(); ++k) {
+      for (int i : regions_[k].nodes) {
+        add_to_work(i);
+        for (int a = network_.begin(i); a < network_.end(i); ++a) add_to_work(network_.arc(a).head);
+      }
+    }
+  }
+
+  // ---- rounds on the working set: search, split, Newton. True if anything was split.
+
+  bool solve_on_work(double stop, int max_iterations) {
+    bool moved = false;
+    int most = kMostPieces;
+    double last = std::numeric_limits<double>::infinity();
+    for (int round = 0;; ++round) {
+      find_pieces_on_work();
+      const Leftover left = leftover_of_pieces();
+      if (relative_gap(left) <= stop || pieces_.empty() || round >= kMaxRounds) break;
+      if (iterations_++ >= max_iterations) break;
+      // Pieces split together may be wrong together; one alone always descends.
+      const bool stalled = newton_.objective() >= last - 1e-14 * model_.null_value;
+      most = stalled ? std::max(1, most / 4) : kMostPieces;
+      last = newton_.objective();
+      split(most);
+      newton_.run(regions_, lambda1_, lambda2_, 1e-13, round < 2 && left.ratio > 1e-2 ? 4 : 12);
+      moved = true;
+    }
+    return moved;
+  }
+
+  void find_pieces_on_work() {
+    add_support_to_work();
+    gradient_.set_residual(newton_.residual());
+    for (int i : work_) gradient_(i);
+    saturate_borders();
+    pieces_.clear();
+    const double tolerance = model_.rounding(newton_.residual());
+    for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
+      GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
+      std::vector<int> seeds;
+      for (int i : work_)
+        if ((way > 0 || regions_.of(i) < 0) && way * terms.excess(i) > tolerance) seeds.push_back(i);
+      search_.run(terms, seeds, way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
+      collect_pieces(way);
+    }
+  }
+
+  // Edges between regions of different value carry all they can, from the larger to the smaller.
+  void saturate_borders() {
+    if (lambda2_ == 0) return;
+    for (int k = 0; k < regions_.size(); ++k) {
+      for (int i : regions_[k].nodes) {
+        for (int a = network_.begin(i); a < network_.end(i); ++a) {
+          const Arc& u = network_.arc(a);
+          const double difference = regions_[k].value - regions_.value_at(u.head);
+          if (regions_.of(u.head) == k || difference == 0) continue;
+          const double flow = difference > 0 ? u.capacity : -u.capacity;
+          if (u.flow != flow) network_.set_flow(a, flow);
+        }
+      }
+    }
+  }
+
+  // The connected parts of what the search could not empty.
+  void collect_pieces(int way) {
+    taken_.resize(model_.features(), 0);
+    for (int start : search_.touched()) {
+      if (!search_.reached(start) || taken_[start]) continue;
+      Piece piece;
+      piece.parent = regions_.of(start);
+      piece.way = way;
+      piece.nodes = regions_.grow(
+          start,
+          [&](int j) {
+            return search_.reached(j) && !taken_[j] && regions_.of(j) == piece.parent;
+          },
+          [&](int j) { taken_[j] = 1; });
+      for (int i : piece.nodes) {
+        piece.gain += std::max(0.0, way * search_.excess(i));
+        piece.threshold += model_.threshold(lambda1_, i);
+      }
+      if (matters(piece)) pieces_.push_back(std::move(piece));
+    }
+    for (int i : search_.touched()) taken_[i] = 0;
+  }
+
+  bool matters(const Piece& piece) const {
+    if (piece.threshold > 0 && piece.gain <= 1e-12 * piece.threshold) return false;
+    return piece.gain > model_.rounding(newton_.residual()) * piece.nodes.size();
+  }
+
+  Leftover leftover_of_pieces() const {
+    Leftover left;
+    for (const Piece& piece : pieces_) {
+      if (piece.threshold > 0)
+        left.ratio = std::max(left.ratio, piece.gain / piece.threshold);
+      else
+        left.unpenalised += piece.gain;
+    }
+    return left;
+  }
+
+  void split(int most) {
+    std::sort(pieces_.begin(), pieces_.end(),
+              [](const Piece& a, const Piece& b) { return a.gain > b.gain; });
+    if (static_cast<int>(pieces_.size()) > most) pieces_.resize(most);
+    for (const Piece& piece : pieces_) add_to_work(piece.nodes);
+    regions_.split(pieces_);
+  }
+
+  // ---- the certificate
+
+  double relative_gap(const Leftover& left) const {
+    double largest = 0;
+    for (int k = 0; k < regions_.size(); ++k)
+      largest = std::max(largest, std::fabs(regions_[k].value));
+    return n2gfl::relative_gap(model_, newton_.objective(), newton_.residual(), largest, left);
+  }
+
+  double certify(double thresh) {
+    const double rounding = model_.rounding(newton_.residual());
+    const double tolerance =
+        std::isfinite(lambda1_) ? std::max(rounding, 0.02 * thresh * lambda1_ * model_.least_factor)
+                                : rounding;
+    saturate_borders();
+    network_.refresh_outflow();
+    make_gradient_certain(tolerance);
+    pieces_.clear();
+    Leftover left;
+    for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
+      GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
+      norm_.search_from_all(terms, tolerance);
+      DualNorm::include(left, norm_.leftover(terms, tolerance));
+      collect_pieces(way);
+    }
+    const double gap = relative_gap(left);
+    return gap <= thresh || !std::isfinite(lambda1_) ? gap : sharper_gap(gap, thresh, tolerance);
+  }
+
+  // The excess of one node overrates the violation of a set. If the pieces' own ratios would pass, the
+  // exact ratio decides.
+  double sharper_gap(double gap, double thresh, double tolerance) {
+    double lower = 1;
+    for (const Piece& piece : pieces_) lower = std::max(lower, set_ratio(piece));
+    auto gap_at = [&](double rho) { return relative_gap({rho - 1, 0.0}); };
+    if (gap_at(lower) > thresh) return gap;
+    const Leftover exact = norm_.dinkelbach(
+        lambda1_, lower, tolerance,
+        [&](const Leftover& upper) { return relative_gap(upper) <= thresh; },
+        [&](double rho) { return gap_at(rho) > thresh; });
+    return std::min(gap, relative_gap(exact));
+  }
+
+  double set_ratio(const Piece& piece) {
+    double gain = 0, resistance = piece.threshold;
+    for (int i : piece.nodes) taken_[i] = 1;
+    for (int i : piece.nodes) {
+      gain += piece.way * gradient_.value(i);
+      for (int a = network_.begin(i); a < network_.end(i); ++a)
+        if (!taken_[network_.arc(a).head]) resistance += network_.arc(a).capacity;
+    }
+    for (int i : piece.nodes) taken_[i] = 0;
+    return resistance > 0 ? gain / resistance : 0.0;
+  }
+
+  // Exact products only for columns whose bound does not settle them; one full product if they are
+  // many.
+  void make_gradient_certain(double tolerance) {
+    gradient_.predict();
+    std::vector<int> uncertain;
+    for (int i = 0; i < model_.features(); ++i)
+      if (gradient_.error(i) > 0 && may_violate(i, tolerance)) uncertain.push_back(i);
+    if (uncertain.size() > kLazyShare * model_.features()) return gradient_.compute_all();
+    for (int i : uncertain) gradient_(i);
+  }
+
+  bool may_violate(int i, double tolerance) {
+    if (norm_.terms(lambda1_, 1, &regions_).outlook(i) > tolerance) return true;
+    return !model_.nonnegative && norm_.terms(lambda1_, -1, &regions_).outlook(i) > tolerance;
+  }
+
+  // ---- the answer
+
+  Solution solution(double gap) const {
+    Solution answer;
+    answer.unpenalised = model_.profile.coordinates();
+    std::vector<std::pair<int, double>> entries;
+    for (int k = 0; k < regions_.size(); ++k) {
+      answer.unpenalised -= regions_[k].value * regions_[k].projection;
+      if (regions_[k].value == 0) continue;
+      for (int i : regions_[k].nodes) entries.emplace_back(i, regions_[k].value);
+    }
+    std::sort(entries.begin(), entries.end());
+    for (const auto& [i, value] : entries) {
+      answer.index.push_back(i);
+      answer.value.push_back(value);
+    }
+    answer.loss = newton_.loss();
+    answer.objective = newton_.objective();
+    answer.gap = gap;
+    answer.iterations = iterations_;
+    return answer;
+  }
+
+  Model& model_;
+  Network network_;
+  MaxFlow search_;
+  LazyGradient gradient_;
+  DualNorm norm_;
+  Regions regions_;
+  RegionNewton newton_;
+  double lambda1_ = 0, lambda2_ = 0;
+  int iterations_ = 0;
+  std::vector<int> work_;
+  std::vector<char> in_work_, taken_;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace n2gfl
