@@ -1,0 +1,75 @@
+// lambda1 sum u_i |b_i| + lambda2 sum w_ij |b_i - b_j|: the exact prox by level sets, the gap by max-flow.
+#pragma once
+
+#include <cmath>
+
+#include "dual_norm.hpp"
+#include "fused_prox.hpp"
+#include "lazy_gradient.hpp"
+#include "max_flow.hpp"
+#include "penalty.hpp"
+#include "sign.hpp"
+
+namespace n2gfl {
+
+class FusedPenalty final : public Penalty {
+ public:
+  explicit FusedPenalty(Model& model)
+      : model_(model), prox_(model.graph, model.poll), network_(model.graph),
+        search_(network_, model.poll), gradient_(model),
+        norm_(model, network_, search_, gradient_), ones_(VectorXd::Ones(model.features())) {}
+
+  void set(double lambda1, double lambda2) override {
+    lambda1_ = lambda1;
+    lambda2_ = lambda2;
+    network_.set_capacities(model_.graph, lambda2);
+    thresholds_.resize(model_.features());
+    for (int i = 0; i < model_.features(); ++i) thresholds_[i] = model_.threshold(lambda1, i);
+  }
+
+  double smooth(const VectorXd&, VectorXd&) const override { return 0.0; }
+  double smooth_curvature(const VectorXd&) const override { return 0.0; }
+
+  double value(const VectorXd& beta) const override {
+    double size = 0, variation = 0;
+    for (int i = 0; i < model_.features(); ++i) {
+      if (beta[i] != 0) size += thresholds_[i] * std::fabs(beta[i]);
+      for (int a = model_.graph.begin(i); a < model_.graph.end(i); ++a)
+        if (model_.graph.head(a) > i)
+          variation += model_.graph.weight(a) * std::fabs(beta[i] - beta[model_.graph.head(a)]);
+    }
+    return size + lambda2_ * variation;
+  }
+
+  void prox(const VectorXd& z, double step, VectorXd& b) override {
+    prox_.solve(z, ones_, step * thresholds_, step * lambda2_,
+                model_.nonnegative ? Sign::nonnegative : Sign::free, b);
+  }
+
+  double gap(const VectorXd& beta, const VectorXd& residual, double objective,
+             double thresh) override {
+    gradient_.set_residual(residual);
+    gradient_.compute_all();
+    const double largest = beta.size() > 0 ? beta.cwiseAbs().maxCoeff() : 0.0;
+    auto gap_of = [&](const Leftover& left) {
+      return relative_gap(model_, objective, residual, largest, left);
+    };
+    const Leftover left = norm_.dinkelbach(
+        lambda1_, 1.0, model_.rounding(residual),
+        [&](const Leftover& upper) { return gap_of(upper) <= thresh; },
+        [&](double lower) { return gap_of({lower - 1, 0.0}) > thresh; });
+    return gap_of(left);
+  }
+
+ private:
+  Model& model_;
+  FusedProx prox_;
+  Network network_;
+  MaxFlow search_;
+  LazyGradient gradient_;
+  DualNorm norm_;
+  VectorXd ones_, thresholds_;
+  double lambda1_ = 0, lambda2_ = 0;
+};
+
+}  // namespace n2gfl

@@ -1,0 +1,235 @@
+// Fits with the Laplacian penalty. There are no regions here, and often many nonzero coefficients: so
+// Newton's method outside, and inside coordinate descent on a working set, sped up by conjugate gradients
+// on the support, where the quadratic has no kinks.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "laplacian_penalty.hpp"
+#include "model.hpp"
+#include "solver.hpp"
+
+namespace n2gfl {
+
+class LaplacianDescent final : public PathSolver {
+ public:
+  explicit LaplacianDescent(Model& model) : model_(model), penalty_(model) { restart(); }
+
+  void restart() override {
+    beta_.setZero(model_.features());
+    eta_.setZero(model_.x.rows());
+  }
+
+  Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) override {
+    penalty_.set(lambda1, lambda2);
+    double gap = certify(), best = gap;
+    int iteration = 0, stalls = 0;
+    while (gap > thresh && iteration < max_iterations && stalls < kMostStalls) {
+      choose_work();
+      const double gain = newton_step(kInnerShare * std::min(gap, 1.0));
+      gap = certify();
+      ++iteration;
+      stalls = gap < 0.9 * best || gain > 1e-14 * model_.null_value ? 0 : stalls + 1;
+      best = std::min(best, gap);
+    }
+    return dense_solution(beta_, model_.profile.coordinates(), loss_, objective_, gap, iteration);
+  }
+
+  double lambda1_max(double lambda2) override {
+    restart();
+    penalty_.set(std::numeric_limits<double>::infinity(), lambda2);
+    if ((model_.factor.array() == 0).any())
+      solve(std::numeric_limits<double>::infinity(), lambda2, 1e-12, 1000);
+    else
+      certify();
+    const double answer = penalty_.lambda1_max_at(beta_, gradient_);
+    restart();
+    return answer;
+  }
+
+ private:
+  static constexpr double kInnerShare = 0.01;  // of the gap: how well a quadratic is solved
+  static constexpr int kMostStalls = 5;
+  static constexpr int kMostRounds = 200;      // of sweeps and conjugate gradients
+  static constexpr int kMostCgSteps = 100;
+
+  // Loss, objective, the downhill gradient of the smooth part, and the gap.
+  double certify() {
+    loss_ = model_.profile.evaluate(eta_, residual_, &curvature_);
+    objective_ = loss_ + penalty_.value(beta_);
+    model_.x.transpose_times(residual_, gradient_, model_.threads, model_.poll);
+    for (int i = 0; i < model_.features(); ++i) gradient_[i] -= penalty_.slope(beta_, i);
+    return penalty_.gap_at(beta_, residual_, objective_, gradient_);
+  }
+
+  void choose_work() {
+    work_.clear();
+    for (int i = 0; i < model_.features(); ++i) {
+      const double g = model_.nonnegative ? gradient_[i] : std::fabs(gradient_[i]);
+      if (beta_[i] != 0 || g > penalty_.threshold(i)) work_.push_back(i);
+    }
+  }
+
+  // One Newton step on the working set; returns what it gained.
+  double newton_step(double accuracy) {
+    const VectorXd start = beta_;
+    prepare_quadratic();
+    for (int round = 0; round < kMostRounds; ++round) {
+      const double gain = sweep();
+      if (gain <= accuracy * model_.null_value) break;
+      descend_on_support();
+    }
+    return line_search(start);
+  }
+
+  // The unpenalised part is at its best for every beta: for a column x with c = basis' D x that takes
+  // c' M^{-1} c from its curvature, M = basis' D basis, and couples columns through `shift_`.
+  void prepare_quadratic() {
+    const MatrixXd weighted = curvature_.asDiagonal() * model_.profile.basis();
+    const MatrixXd inner = model_.profile.basis().transpose() * weighted;
+    const auto factor = inner.ldlt();
+    const int work = static_cast<int>(work_.size());
+    coupling_.resize(weighted.cols(), work);
+    for (int k = 0; k < work; ++k)
+      for (int q = 0; q < weighted.cols(); ++q)
+        coupling_(q, k) = model_.x.dot(work_[k], weighted.col(q));
+    response_ = weighted.cols() > 0 ? MatrixXd(factor.solve(coupling_)) : coupling_;
+    bend_.resize(work);
+    for (int k = 0; k < work; ++k) {
+      const double own = model_.x.weighted_square(work_[k], curvature_);
+      const double left = own - coupling_.col(k).dot(response_.col(k));
+      bend_[k] = std::max(left, 1e-12 * own) + penalty_.curvature(work_[k]);
+      model_.poll();
+    }
+    left_ = residual_;
+    shift_.setZero(weighted.cols());
+  }
+
+  // Downhill slope of the quadratic model along the k-th coordinate of the working set.
+  double slope(int k) const {
+    return model_.x.dot(work_[k], left_) + coupling_.col(k).dot(shift_) -
+           penalty_.slope(beta_, work_[k]);
+  }
+
+  void move(int k, double change) {
+    beta_[work_[k]] += change;
+    model_.x.add_weighted(work_[k], -change, curvature_, left_);
+    shift_ += change * response_.col(k);
+  }
+
+  double sweep() {
+    double gain = 0;
+    for (int k = 0; k < static_cast<int>(work_.size()); ++k) {
+      model_.poll();
+      const int i = work_[k];
+      if (!(bend_[k] > 0)) continue;
+      const double next =
+          penalty_.shrink(beta_[i] + slope(k) / bend_[k], penalty_.threshold(i) / bend_[k]);
+      const double change = next - beta_[i];
+      if (change == 0) continue;
+      move(k, change);
+      gain += bend_[k] * change * change;
+    }
+    return gain;
+  }
+
+  // Newton's direction on the support by conjugate gradients, as far as no sign changes.
+  void descend_on_support() {
+    std::vector<int> support;
+    for (int k = 0; k < static_cast<int>(work_.size()); ++k)
+      if (beta_[work_[k]] != 0) support.push_back(k);
+    if (support.size() < 2) return;
+    VectorXd right(support.size());
+    for (std::size_t s = 0; s < support.size(); ++s) {
+      const int i = work_[support[s]];
+      right[s] = slope(support[s]) - (beta_[i] > 0 ? 1 : -1) * penalty_.threshold(i);
+    }
+    const VectorXd direction = conjugate_gradients(support, right);
+    double longest = 1;
+    for (std::size_t s = 0; s < support.size(); ++s) {
+      const double b = beta_[work_[support[s]]];
+      if (b * direction[s] < 0) longest = std::min(longest, -b / direction[s]);
+    }
+    for (std::size_t s = 0; s < support.size(); ++s) {
+      const double b = beta_[work_[support[s]]];
+      const bool ends = longest < 1 && b * direction[s] < 0 && -b / direction[s] <= longest;
+      move(support[s], ends ? -b : longest * direction[s]);
+      if (ends) beta_[work_[support[s]]] = 0;
+    }
+  }
+
+  VectorXd conjugate_gradients(const std::vector<int>& support, const VectorXd& right) const {
+    VectorXd x = VectorXd::Zero(right.size()), residual = right, scaled(right.size());
+    VectorXd diagonal(right.size());
+    for (std::size_t s = 0; s < support.size(); ++s) diagonal[s] = bend_[support[s]];
+    scaled = residual.cwiseQuotient(diagonal);
+    VectorXd direction = scaled;
+    double product = residual.dot(scaled);
+    const double goal = 1e-8 * product;
+    for (int step = 0; step < kMostCgSteps && product > goal; ++step) {
+      const VectorXd image = hessian_times(support, direction);
+      const double curved = direction.dot(image);
+      if (!(curved > 0)) break;
+      x += (product / curved) * direction;
+      residual -= (product / curved) * image;
+      scaled = residual.cwiseQuotient(diagonal);
+      const double next = residual.dot(scaled);
+      direction = scaled + (next / product) * direction;
+      product = next;
+    }
+    return x;
+  }
+
+  VectorXd hessian_times(const std::vector<int>& support, const VectorXd& v) const {
+    VectorXd image = VectorXd::Zero(model_.x.rows());
+    VectorXd spread = VectorXd::Zero(model_.features());
+    VectorXd unpenalised = VectorXd::Zero(coupling_.rows());
+    for (std::size_t s = 0; s < support.size(); ++s) {
+      model_.x.add_weighted(work_[support[s]], v[s], curvature_, image);
+      spread[work_[support[s]]] = v[s];
+      unpenalised += v[s] * response_.col(support[s]);
+      model_.poll();
+    }
+    VectorXd out(v.size());
+    for (std::size_t s = 0; s < support.size(); ++s) {
+      const int i = work_[support[s]];
+      out[s] = model_.x.dot(i, image) - coupling_.col(support[s]).dot(unpenalised) +
+               penalty_.slope(spread, i);
+    }
+    return out;
+  }
+
+  // The quadratic's minimum need not lower the true objective: halve the way until it does.
+  double line_search(const VectorXd& start) {
+    const VectorXd direction = beta_ - start;
+    VectorXd change = VectorXd::Zero(model_.x.rows()), ignored;
+    for (int i : work_)
+      if (direction[i] != 0) model_.x.add(i, direction[i], change);
+    const double before = objective_;
+    double t = 1;
+    for (int halvings = 0; halvings < 40; ++halvings, t *= 0.5) {
+      if (t < 1) beta_ = start + t * direction;
+      const double now =
+          model_.profile.evaluate(eta_ + t * change, ignored) + penalty_.value(beta_);
+      if (now > before + 1e-15 * model_.null_value) continue;
+      eta_ += t * change;
+      return before - now;
+    }
+    beta_ = start;
+    return 0;
+  }
+
+  Model& model_;
+  LaplacianPenalty penalty_;
+  VectorXd beta_, eta_;
+  VectorXd residual_, curvature_, gradient_;
+  double loss_ = 0, objective_ = 0;
+  std::vector<int> work_;
+  MatrixXd coupling_, response_;  // of the working set's columns with the unpenalised part
+  VectorXd bend_, left_, shift_;  // curvatures; the model's residual, and what U adds to it
+};
+
+}  // namespace n2gfl

@@ -1,0 +1,235 @@
+// From data and settings to fits along a grid of penalties, warm from row to row.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "design.hpp"
+#include "families.hpp"
+#include "fused_penalty.hpp"
+#include "graph.hpp"
+#include "laplacian_descent.hpp"
+#include "laplacian_penalty.hpp"
+#include "model.hpp"
+#include "poll.hpp"
+#include "profile.hpp"
+#include "proximal_gradient.hpp"
+#include "region_pursuit.hpp"
+#include "sign.hpp"
+#include "solver.hpp"
+
+namespace n2gfl {
+
+struct Settings {
+  std::string family = "gaussian", penalty = "fused", algorithm = "pursuit";
+  Sign sign = Sign::nonnegative;
+  bool standardize = false, intercept = true;
+  double thresh = 1e-6, lambda_min_ratio = 0.02;
+  int max_iterations = 10000, threads = 1, nlambda1 = 30, nlambda2 = 5;
+};
+
+struct Penalties {
+  double lambda1, lambda2;
+};
+
+struct Fit {
+  double intercept = 0;
+  VectorXd covariates;
+  std::vector<int> index;  // nonzero coefficients
+  std::vector<double> value;
+  int pieces = 0;   // connected sets of one nonzero value
+  int regions = 0;  // connected parts of the support
+  double deviance_ratio = 0, gap = 0;
+  int iterations = 0;
+  bool converged = false;
+};
+
+class Path {
+ public:
+  Path(Design design, const VectorXd& response, const VectorXd& weights, VectorXd offset,
+       const MatrixXd& covariates, const Graph& graph, VectorXd factor, Settings settings, Poll& poll)
+      : settings_(std::move(settings)), graph_(graph), design_(std::move(design)),
+        loss_(make_loss(settings_.family, response, weights)),
+        profile_(*loss_, unpenalised(covariates), offset) {
+    if (settings_.sign == Sign::nonpositive) design_.mirror();
+    if (settings_.standardize) standardise(factor);
+    model_ = std::make_unique<Model>(design_, profile_, graph_, std::move(factor),
+                                     settings_.sign != Sign::free, settings_.intercept,
+                                     settings_.threads, poll);
+    make_solvers();
+    find_null_loss(offset);
+  }
+
+  Path(const Path&) = delete;
+  Path& operator=(const Path&) = delete;
+
+  // The loss with intercept and offset alone: where the deviance ratio starts.
+  double null_loss() const { return null_loss_; }
+
+  double lambda1_max(double lambda2) { return direct_->lambda1_max(lambda2); }
+
+  // Rows by lambda2, then lambda1; values that the user left open are made from the data.
+  std::vector<Penalties> grid(const std::vector<double>& lambda1, std::vector<double> lambda2) {
+    if (lambda2.empty()) lambda2 = geometric(largest_lambda2(), 0.01, settings_.nlambda2);
+    std::vector<Penalties> rows;
+    for (double second : lambda2) {
+      const std::vector<double> first =
+          lambda1.empty()
+              ? geometric(start_of_path(second), settings_.lambda_min_ratio, settings_.nlambda1)
+              : lambda1;
+      for (double value : first) rows.push_back({value, second});
+    }
+    return rows;
+  }
+
+  Fit fit(const Penalties& row) {
+    approach(row);
+    const Solution s =
+        solver().solve(row.lambda1, row.lambda2, settings_.thresh, settings_.max_iterations);
+    last_ = row;
+    return describe(s);
+  }
+
+ private:
+  static constexpr double kFarRatio = 0.4;  // a larger step down in lambda1 needs rows in between
+  static constexpr double kStepRatio = 0.6;
+  static constexpr double kLooseGap = 1e-2;
+
+  MatrixXd unpenalised(const MatrixXd& covariates) const {
+    const int extra = settings_.intercept ? 1 : 0;
+    MatrixXd all(loss_->size(), covariates.cols() + extra);
+    if (extra) all.col(0).setOnes();
+    all.rightCols(covariates.cols()) = covariates;
+    return all;
+  }
+
+  // A column without variation has no standardised form: its coefficient is held at zero.
+  void standardise(VectorXd& factor) {
+    design_.standardise(loss_->weights());
+    for (int j = 0; j < design_.cols(); ++j)
+      if (design_.scale(j) == 0) factor[j] = std::numeric_limits<double>::infinity();
+  }
+
+  void make_solvers() {
+    const bool fused = settings_.penalty == "fused";
+    if (fused)
+      direct_ = std::make_unique<RegionPursuit>(*model_);
+    else
+      direct_ = std::make_unique<LaplacianDescent>(*model_);
+    if (settings_.algorithm == "pursuit") return;
+    std::unique_ptr<Penalty> penalty;
+    if (fused)
+      penalty = std::make_unique<FusedPenalty>(*model_);
+    else
+      penalty = std::make_unique<LaplacianPenalty>(*model_);
+    iterative_ = std::make_unique<ProximalGradient>(*model_, std::move(penalty),
+                                                    settings_.algorithm == "fista");
+  }
+
+  Solver& solver() { return iterative_ ? *iterative_ : static_cast<Solver&>(*direct_); }
+
+  void find_null_loss(const VectorXd& offset) {
+    Profile null(*loss_, unpenalised(MatrixXd(loss_->size(), 0)), offset);
+    VectorXd residual;
+    null_loss_ = null.evaluate(VectorXd::Zero(loss_->size()), residual);
+  }
+
+  static std::vector<double> geometric(double first, double ratio, int count) {
+    std::vector<double> values(count, first);
+    for (int k = 1; k < count; ++k) values[k] = first * std::pow(ratio, k / (count - 1.0));
+    return values;
+  }
+
+  // Fusion almost as strong as the strongest single feature, and weaker.
+  double largest_lambda2() { return 0.3 * start_of_path(0.0); }
+
+  // Where no coefficient can ever leave zero, any positive sequence will do.
+  double start_of_path(double lambda2) {
+    const double lambda1 = direct_->lambda1_max(lambda2);
+    forget_ = true;
+    return lambda1 > 0 ? lambda1 : std::max(model_->null_gradient.cwiseAbs().maxCoeff(), 1e-300);
+  }
+
+  // Goes down a short path of loose fits when the row lies far below what the solver knows: much faster
+  // than one cold fit.
+  void approach(const Penalties& row) {
+    if (forget_ || row.lambda1 > 1.5 * last_.lambda1) {
+      solver().restart();
+      last_ = {direct_->lambda1_max(row.lambda2), row.lambda2};
+      forget_ = false;
+    }
+    const double floor = std::max(row.lambda1, 1e-4 * last_.lambda1);
+    double lambda1 = last_.lambda1;
+    while (row.lambda1 < kFarRatio * lambda1 && kStepRatio * lambda1 > floor) {
+      lambda1 *= kStepRatio;
+      solver().solve(lambda1, row.lambda2, std::max(kLooseGap, settings_.thresh),
+                     settings_.max_iterations);
+    }
+  }
+
+  Fit describe(const Solution& s) const {
+    Fit fit;
+    const VectorXd coefficients = profile_.coefficients(s.unpenalised);
+    const int extra = settings_.intercept ? 1 : 0;
+    if (extra) fit.intercept = coefficients[0];
+    fit.covariates = coefficients.tail(coefficients.size() - extra);
+    fit.index = s.index;
+    fit.value = s.value;
+    fit.regions = count_parts(s, [](double, double) { return true; });
+    fit.pieces = settings_.penalty == "fused"
+                     ? count_parts(s, [](double a, double b) { return a == b; })
+                     : static_cast<int>(s.index.size());
+    for (std::size_t k = 0; k < s.index.size(); ++k) fit.value[k] *= design_.scale(s.index[k]);
+    const double range = null_loss_ - loss_->saturated();
+    fit.deviance_ratio = range > 0 ? 1 - (s.loss - loss_->saturated()) / range : 0.0;
+    fit.gap = s.gap;
+    fit.iterations = s.iterations;
+    fit.converged = s.gap <= settings_.thresh;
+    return fit;
+  }
+
+  // Connected parts of the support, where `same` says which neighbours belong together.
+  template <class Same>
+  int count_parts(const Solution& s, Same same) const {
+    const int nonzero = static_cast<int>(s.index.size());
+    std::vector<char> seen(nonzero, 0);
+    std::vector<int> queue;
+    int parts = 0;
+    for (int start = 0; start < nonzero; ++start) {
+      if (seen[start]) continue;
+      ++parts;
+      seen[start] = 1;
+      queue.assign(1, start);
+      for (std::size_t h = 0; h < queue.size(); ++h) {
+        const int k = queue[h], i = s.index[k];
+        for (int a = graph_.begin(i); a < graph_.end(i); ++a) {
+          const auto it = std::lower_bound(s.index.begin(), s.index.end(), graph_.head(a));
+          if (it == s.index.end() || *it != graph_.head(a)) continue;
+          const int other = static_cast<int>(it - s.index.begin());
+          if (seen[other] || !same(s.value[k], s.value[other])) continue;
+          seen[other] = 1;
+          queue.push_back(other);
+        }
+      }
+    }
+    return parts;
+  }
+
+  Settings settings_;
+  const Graph& graph_;
+  Design design_;
+  std::unique_ptr<Loss> loss_;
+  Profile profile_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<PathSolver> direct_;
+  std::unique_ptr<Solver> iterative_;  // ista, fista
+  double null_loss_ = 0;
+  Penalties last_{0, 0};
+  bool forget_ = true;  // the solver's state does not belong to the path
+};
+
+}  // namespace n2gfl

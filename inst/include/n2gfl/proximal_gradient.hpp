@@ -1,0 +1,129 @@
+// ISTA and FISTA as in Proposition 1 of the paper, with an exact prox, backtracking and restarts. They are
+// the reference: simple, slow, and certified by the same gap as the fast solvers.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "model.hpp"
+#include "penalty.hpp"
+#include "solver.hpp"
+
+namespace n2gfl {
+
+class ProximalGradient final : public Solver {
+ public:
+  ProximalGradient(Model& model, std::unique_ptr<Penalty> penalty, bool accelerate)
+      : model_(model), penalty_(std::move(penalty)), accelerate_(accelerate) {
+    restart();
+  }
+
+  void restart() override {
+    beta_.setZero(model_.features());
+    eta_.setZero(model_.x.rows());
+  }
+
+  Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) override {
+    penalty_->set(lambda1, lambda2);
+    point_ = beta_;
+    point_eta_ = eta_;
+    momentum_ = 1;
+    double gap = certify(thresh);
+    int iteration = 0;
+    while (gap > thresh && iteration < max_iterations) {
+      step();
+      if (++iteration % kCheckEvery == 0 || iteration == max_iterations) gap = certify(thresh);
+    }
+    return dense_solution(beta_, model_.profile.coordinates(), loss_, objective_, gap, iteration);
+  }
+
+ private:
+  static constexpr int kCheckEvery = 10;
+  static constexpr double kRelax = 0.95;  // the step may grow again
+
+  void step() {
+    model_.poll.now();
+    VectorXd residual, gradient, next, next_eta;
+    double value = model_.profile.evaluate(point_eta_, residual);
+    model_.x.transpose_times(residual, gradient, model_.threads, model_.poll);
+    gradient = -gradient;
+    value += penalty_->smooth(point_, gradient);
+    if (!(lipschitz_ > 0)) guess_lipschitz(gradient);
+    lipschitz_ *= kRelax;
+    while (true) {
+      penalty_->prox(point_ - gradient / lipschitz_, 1 / lipschitz_, next);
+      next_eta = times(next);
+      if (majorised(value, gradient, residual, next, next_eta)) break;
+      lipschitz_ *= 2;
+    }
+    extrapolate(next, next_eta);
+    beta_.swap(next);
+    eta_.swap(next_eta);
+  }
+
+  // Curvature along the gradient: a start for backtracking that scales with the data.
+  void guess_lipschitz(const VectorXd& gradient) {
+    const double length = gradient.squaredNorm();
+    const VectorXd moved = times(gradient);
+    const double curved = moved.cwiseAbs2().dot(model_.profile.loss().weights()) +
+                          penalty_->smooth_curvature(gradient);
+    lipschitz_ = length > 0 && curved > 0 ? curved / length : 1.0;
+  }
+
+  // Does the quadratic with curvature `lipschitz_` lie above the smooth part at the new point? Where the
+  // values differ by rounding only, the residuals still tell.
+  bool majorised(double value, const VectorXd& gradient, const VectorXd& residual,
+                 const VectorXd& next, const VectorXd& next_eta) {
+    const VectorXd difference = next - point_;
+    const double quadratic = 0.5 * lipschitz_ * difference.squaredNorm();
+    VectorXd next_residual, ignored = VectorXd::Zero(next.size());
+    const double next_value =
+        model_.profile.evaluate(next_eta, next_residual) + penalty_->smooth(next, ignored);
+    if (next_value <= value + gradient.dot(difference) + quadratic) return true;
+    const double bend = (residual - next_residual).dot(next_eta - point_eta_) +
+                        penalty_->smooth_curvature(difference);
+    return bend <= quadratic;
+  }
+
+  // The next point: with momentum, unless the last step went against it.
+  void extrapolate(const VectorXd& next, const VectorXd& next_eta) {
+    double weight = 0;
+    if (accelerate_) {
+      if ((point_ - next).dot(next - beta_) > 0) momentum_ = 1;
+      const double larger = 0.5 * (1 + std::sqrt(1 + 4 * momentum_ * momentum_));
+      weight = (momentum_ - 1) / larger;
+      momentum_ = larger;
+    }
+    point_ = next + weight * (next - beta_);
+    point_eta_ = next_eta + weight * (next_eta - eta_);
+  }
+
+  // X v, touching only the columns where v is not zero.
+  VectorXd times(const VectorXd& v) const {
+    VectorXd out = VectorXd::Zero(model_.x.rows());
+    for (int j = 0; j < model_.features(); ++j) {
+      if (v[j] != 0) model_.x.add(j, v[j], out);
+      model_.poll();
+    }
+    return out;
+  }
+
+  double certify(double thresh) {
+    loss_ = model_.profile.evaluate(eta_, residual_);
+    objective_ = loss_ + penalty_->value(beta_);
+    return penalty_->gap(beta_, residual_, objective_, thresh);
+  }
+
+  Model& model_;
+  std::unique_ptr<Penalty> penalty_;
+  bool accelerate_;
+  VectorXd beta_, eta_;         // the iterate and X times it
+  VectorXd point_, point_eta_;  // where the gradient is taken
+  VectorXd residual_;
+  double momentum_ = 1, lipschitz_ = 0, loss_ = 0, objective_ = 0;
+};
+
+}  // namespace n2gfl
