@@ -1,6 +1,6 @@
 // The fit with its regions held together, one unknown per region:
 //
-//   min_u  1/2 u'Hu - b'u + sum over kinks of weight * |u_k - u_l|,    u >= 0 if asked,
+//   min_u  1/2 s'Hs - g's + sum over kinks of weight * |u_k - u_l|,   s = u - start,  u >= 0 if asked,
 //
 // where u_l is another region or the constant zero. A primal active-set method: tied regions form
 // groups, the groups' values walk towards their joint minimum, and where the walk meets a kink that
@@ -28,15 +28,37 @@ struct Kink {
 struct ContractedProblem {
   static constexpr int kZero = -1;
   MatrixXd hessian;
-  VectorXd linear;
+  VectorXd gradient;  // downhill, at the start
+  VectorXd start;
   std::vector<Kink> kinks;
   bool nonnegative;
   std::vector<int> tie;  // which of two equal regions is meant to be larger: +1, 0, -1
 
-  double objective(const VectorXd& u) const {
-    double value = 0.5 * u.dot(hessian * u) - linear.dot(u);
-    for (const Kink& z : kinks) value += z.weight * std::fabs(u[z.k] - (z.l < 0 ? 0.0 : u[z.l]));
-    return value;
+  // How far the objective falls from the start to u, summed from differences: exact to rounding
+  // of the step, not of the objective.
+  double decrease(const VectorXd& u) const {
+    const VectorXd step = u - start;
+    double fall = gradient.dot(step) - 0.5 * step.dot(hessian * step);
+    for (const Kink& z : kinks) fall -= z.weight * rise(z, u, step);
+    return fall;
+  }
+
+  // |u_k - u_l| minus its value at the start. Where the order stays, the steps tell it to more digits.
+  double rise(const Kink& z, const VectorXd& u, const VectorXd& step) const {
+    const double before = signed_height(z, start), after = signed_height(z, u);
+    if (before * after <= 0) return std::fabs(after) - std::fabs(before);
+    return before > 0 ? signed_height(z, step) : -signed_height(z, step);
+  }
+
+  static double signed_height(const Kink& z, const VectorXd& u) {
+    return u[z.k] - (z.l < 0 ? 0.0 : u[z.l]);
+  }
+
+  // The downhill gradient of the quadratic at u.
+  VectorXd force(const VectorXd& u) const { return gradient - hessian * (u - start); }
+
+  static double height(const Kink& z, const VectorXd& u) {
+    return std::fabs(signed_height(z, u));
   }
 };
 
@@ -49,10 +71,10 @@ struct ContractedSolution {
 
 class ActiveSet {
  public:
-  ActiveSet(const ContractedProblem& problem, const VectorXd& start)
-      : p_(problem), start_(start), u_(start), label_(start.size()), sign_(problem.kinks.size()) {
+  explicit ActiveSet(const ContractedProblem& problem)
+      : p_(problem), u_(problem.start), label_(u_.size()), sign_(problem.kinks.size()) {
     std::iota(label_.begin(), label_.end(), 0);
-    labels_ = static_cast<int>(start.size());
+    labels_ = static_cast<int>(u_.size());
     for (std::size_t z = 0; z < sign_.size(); ++z) sign_[z] = order(p_.kinks[z]);
   }
 
@@ -101,13 +123,15 @@ class ActiveSet {
   }
 
   // From the groups' values to the minimum of the quadratic that holds while no kink is crossed.
+  // Solved for the step, not for the values: close to the end the step is what has digits left.
   void find_direction() {
     value_.setZero(groups_);
     VectorXd right = VectorXd::Zero(groups_);
+    const VectorXd force = p_.force(u_);
     for (std::size_t k = 0; k < group_.size(); ++k) {
       if (group_[k] < 0) continue;
       value_[group_[k]] = u_[k];
-      right[group_[k]] += p_.linear[k];
+      right[group_[k]] += force[k];
     }
     for (std::size_t z = 0; z < sign_.size(); ++z) {
       const int a = group(p_.kinks[z].k), b = group(p_.kinks[z].l);
@@ -117,7 +141,7 @@ class ActiveSet {
       if (b >= 0) right[b] += pull;
     }
     contract_hessian();
-    direction_ = solve_spd(right) - value_;
+    direction_ = solve_spd(right);
   }
 
   void contract_hessian() {
@@ -222,8 +246,9 @@ class ActiveSet {
 
   // All values are best for this structure: lets the region leave zero that gains most by it.
   bool release_from_zero() {
-    VectorXd force = p_.linear - p_.hessian * u_;
-    VectorXd scale = p_.linear.cwiseAbs() + p_.hessian.cwiseAbs() * u_.cwiseAbs();
+    VectorXd force = p_.force(u_);
+    const VectorXd scale =
+        p_.gradient.cwiseAbs() + p_.hessian.cwiseAbs() * (u_ - p_.start).cwiseAbs();
     VectorXd hold = VectorXd::Zero(u_.size());  // kinks at zero resist both ways
     for (const Kink& z : p_.kinks) {
       add_kink(z.k, z.l, z.weight, force, hold);
@@ -272,11 +297,11 @@ class ActiveSet {
       u_[k] = 0;
     }
     number_groups();
-    return {u_, group_, groups_, p_.objective(start_) - p_.objective(u_)};
+    return {u_, group_, groups_, p_.decrease(u_)};
   }
 
   const ContractedProblem& p_;
-  VectorXd start_, u_;
+  VectorXd u_;
   std::vector<int> label_;  // group of a region before numbering; kZero: held at zero
   std::vector<int> sign_;   // of u_k - u_l at every kink, assumed where they tie
   int labels_ = 0;

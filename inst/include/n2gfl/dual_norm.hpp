@@ -78,20 +78,25 @@ class DualNorm {
   // Searches from every node that may have an excess beyond the tolerance.
   void search_from_all(GradientTerms& terms, double tolerance) {
     seeds_.clear();
+    small_ratio_ = 0;
     for (int i = 0; i < model_.features(); ++i) {
       if (terms.way < 0 && terms.regions && terms.regions->of(i) >= 0) continue;
-      if (terms.outlook(i) > tolerance) seeds_.push_back(i);
+      const double outlook = terms.outlook(i);
+      if (outlook > tolerance)
+        seeds_.push_back(i);
+      else if (outlook > 0 && model_.threshold(terms.lambda1, i) > 0)
+        small_ratio_ = std::max(small_ratio_, outlook / model_.threshold(terms.lambda1, i));
     }
     search_.run(terms, seeds_, terms.way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
   }
 
-  Leftover leftover(const GradientTerms& terms, double tolerance) const {
+  // After search_from_all.
+  Leftover leftover(const GradientTerms& terms) const {
     Leftover left;
-    const double least = terms.lambda1 * model_.least_factor;
-    if (least > 0 && std::isfinite(least)) left.ratio = tolerance / least;
+    left.ratio = small_ratio_;
     for (int i : search_.touched()) {
       const double excess = terms.way * search_.excess(i);
-      if (excess <= tolerance) continue;
+      if (!(excess > 0)) continue;
       const double t = model_.threshold(terms.lambda1, i);
       if (t > 0)
         left.ratio = std::max(left.ratio, excess / t);
@@ -115,7 +120,7 @@ class DualNorm {
       for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
         GradientTerms node = terms(rho * lambda1, way, nullptr);
         search_from_all(node, tolerance);
-        include(left, leftover(node, tolerance));
+        include(left, leftover(node));
         lower = std::max(lower, attained(node, rho));
       }
       left.ratio = rho * (1 + left.ratio) - 1;  // thresholds were scaled by rho
@@ -188,6 +193,7 @@ class DualNorm {
   MaxFlow& search_;
   LazyGradient& gradient_;
   std::vector<int> seeds_;
+  double small_ratio_ = 0;  // the largest excess ratio among the nodes that were no seeds
 };
 
 }  // namespace n2gfl

@@ -39,35 +39,39 @@ class RegionNewton {
   double objective() const { return loss_ + penalty_; }
 
  private:
+  // A gain that rounding hides. Newton is in its last steps then, and needs no line search.
+  static constexpr double kRoundingGain = 1e-13;
+
   static double penalty(const std::vector<Kink>& kinks, const VectorXd& u) {
     double sum = 0;
-    for (const Kink& z : kinks) sum += z.weight * std::fabs(u[z.k] - (z.l < 0 ? 0.0 : u[z.l]));
+    for (const Kink& z : kinks) sum += z.weight * ContractedProblem::height(z, u);
     return sum;
   }
 
   double one_step(Regions& regions, double lambda1, double lambda2) {
     const MatrixXd columns = regions.columns();
-    const VectorXd start = regions.values();
     VectorXd curvature;
     ContractedProblem problem;
+    problem.start = regions.values();
     problem.kinks = regions.kinks(lambda1, lambda2);
     problem.nonnegative = model_->nonnegative;
     problem.tie = regions.ties();
-    const double before = model_->profile.evaluate(columns * start, residual_, &curvature) +
-                          penalty(problem.kinks, start);
-    fill_quadratic(columns, curvature, start, problem);
-    const ContractedSolution best = ActiveSet(problem, start).solve();
+    const double before =
+        model_->profile.evaluate(columns * problem.start, residual_, &curvature) +
+        penalty(problem.kinks, problem.start);
+    fill_quadratic(columns, curvature, problem);
+    const ContractedSolution best = ActiveSet(problem).solve();
     if (!(best.decrease > 0)) return 0;
-    const double t = line_search(columns, start, best, problem.kinks, before);
+    const double t = line_search(columns, problem, best, before);
     if (t == 1 && best.groups < regions.size())
       regions.merge(best.group, best.groups, best.value);
     else
-      regions.set_values(start + t * (best.value - start), t < 1);
+      regions.set_values(problem.start + t * (best.value - problem.start), t < 1);
     return t > 0 ? best.decrease : 0;
   }
 
   // The model is centred at the start, so the small ridge only shortens steps: it moves no optimum.
-  void fill_quadratic(const MatrixXd& columns, const VectorXd& curvature, const VectorXd& start,
+  void fill_quadratic(const MatrixXd& columns, const VectorXd& curvature,
                       ContractedProblem& problem) const {
     const MatrixXd weighted = curvature.cwiseSqrt().asDiagonal() * columns;
     MatrixXd hessian = MatrixXd::Zero(columns.cols(), columns.cols());
@@ -78,18 +82,19 @@ class RegionNewton {
     const double largest = hessian.diagonal().maxCoeff();
     hessian.diagonal() += 1e-11 * hessian.diagonal();
     hessian.diagonal().array() += 1e-12 * largest;
-    problem.linear = columns.transpose() * residual_ + hessian * start;
+    problem.gradient = columns.transpose() * residual_;
     problem.hessian = std::move(hessian);
   }
 
-  double line_search(const MatrixXd& columns, const VectorXd& start, const ContractedSolution& best,
-                     const std::vector<Kink>& kinks, double before) {
-    const double rounding = 1e-15 * model_->null_value;
+  double line_search(const MatrixXd& columns, const ContractedProblem& problem,
+                     const ContractedSolution& best, double before) {
+    if (best.decrease < kRoundingGain * model_->null_value) return 1;
     double t = 1;
     for (int halvings = 0; halvings < 30; ++halvings, t *= 0.5) {
-      const VectorXd u = start + t * (best.value - start);
-      const double now = model_->profile.evaluate(columns * u, residual_) + penalty(kinks, u);
-      if (now <= before - 1e-4 * t * best.decrease + rounding) return t;
+      const VectorXd u = problem.start + t * (best.value - problem.start);
+      const double now =
+          model_->profile.evaluate(columns * u, residual_) + penalty(problem.kinks, u);
+      if (now <= before - 1e-4 * t * best.decrease) return t;
     }
     return 0;
   }

@@ -158,16 +158,20 @@ class RegionPursuit final : public PathSolver {
   bool solve_on_work(double stop, int max_iterations) {
     bool moved = false;
     int most = kMostPieces;
-    double last = std::numeric_limits<double>::infinity();
+    double last = std::numeric_limits<double>::infinity(), last_gap = last;
     for (int round = 0;; ++round) {
       find_pieces_on_work();
       const Leftover left = leftover_of_pieces();
-      if (relative_gap(left) <= stop || pieces_.empty() || round >= kMaxRounds) break;
+      const double gap = relative_gap(left);
+      if (gap <= stop || pieces_.empty() || round >= kMaxRounds) break;
       if (iterations_++ >= max_iterations) break;
-      // Pieces split together may be wrong together; one alone always descends.
-      const bool stalled = newton_.objective() >= last - 1e-14 * model_.null_value;
+      // Pieces split together may be wrong together; one alone always descends. Close to the end
+      // rounding hides the descent, and the gap tells.
+      const bool stalled =
+          newton_.objective() >= last - 1e-14 * model_.null_value && gap >= 0.9 * last_gap;
       most = stalled ? std::max(1, most / 4) : kMostPieces;
       last = newton_.objective();
+      last_gap = gap;
       split(most);
       newton_.run(regions_, lambda1_, lambda2_, 1e-13, round < 2 && left.ratio > 1e-2 ? 4 : 12);
       moved = true;
@@ -277,7 +281,7 @@ class RegionPursuit final : public PathSolver {
     for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
       GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
       norm_.search_from_all(terms, tolerance);
-      DualNorm::include(left, norm_.leftover(terms, tolerance));
+      DualNorm::include(left, norm_.leftover(terms));
       collect_pieces(way);
     }
     const double gap = relative_gap(left);

@@ -1,0 +1,155 @@
+// The prox of the fused lasso on a graph, exactly:
+//   min_b  sum_i m_i/2 (b_i - z_i)^2 + sum_i a_i |b_i| + theta sum_ij w_ij |b_i - b_j|
+// with b >= 0, b <= 0 or b free. For t >= 0 the set {b > t} is a minimum cut with node terms
+// m_i (z_i - t) - a_i, for t < 0 the set {b < t} one with m_i (z_i - t) + a_i. So a cut at zero finds
+// the support, and only the support needs its levels resolved. The flow of the cuts is the paper's
+// dual variable xi; it is kept, and the next call starts from it.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "graph.hpp"
+#include "level_sets.hpp"
+#include "max_flow.hpp"
+#include "poll.hpp"
+#include "sign.hpp"
+
+namespace n2gfl {
+
+class FusedProx {
+ public:
+  FusedProx(const Graph& graph, Poll& poll)
+      : graph_(&graph), poll_(&poll), net_(graph), flow_(net_, poll),
+        levels_(net_, flow_, poll, terms_) {}
+
+  FusedProx(const FusedProx&) = delete;
+  FusedProx& operator=(const FusedProx&) = delete;
+
+  // Masses are positive; thresholds are >= 0, and +Inf fixes b_i = 0.
+  void solve(const Eigen::VectorXd& z, const Eigen::VectorXd& masses,
+             const Eigen::VectorXd& thresholds, double theta, Sign sign, Eigen::VectorXd& b) {
+    net_.set_capacities(*graph_, theta);
+    terms_.mass = masses;
+    b.setZero(z.size());
+    if (sign == Sign::free && (thresholds.array() == 0).all()) return solve_plain(z, b);
+    terms_.linear.resize(z.size());
+    const Input input{&z, &masses, &thresholds};
+    const std::vector<int> above = sign == Sign::nonpositive ? none() : support(input, +1);
+    const std::vector<int> below = sign == Sign::nonnegative ? none() : support(input, -1);
+    resolve_side(above, +1, b);
+    resolve_side(below, -1, b);
+  }
+
+  // The flow of the last solution; arcs are numbered as in the graph.
+  const Network& network() const { return net_; }
+
+  // Relative duality gap of b and the kept flow, from scratch. Primal minus dual is a sum of terms
+  // that are each >= 0 (one a node, one an edge), so nothing cancels.
+  double gap(const Eigen::VectorXd& z, const Eigen::VectorXd& masses,
+             const Eigen::VectorXd& thresholds, double theta, Sign sign,
+             const Eigen::VectorXd& b) const {
+    double gap = 0, primal = 0, null = 0;
+    for (int i = 0; i < graph_->nodes(); ++i) {
+      const double m = masses[i], a = thresholds[i];
+      double outflow = 0;
+      for (int arc = graph_->begin(i); arc < graph_->end(i); ++arc) {
+        const double flow = net_.arc(arc).flow, capacity = theta * graph_->weight(arc);
+        if (std::fabs(flow) > capacity) return std::numeric_limits<double>::infinity();
+        outflow += flow;
+        const double difference = b[i] - b[graph_->head(arc)];
+        if (difference <= 0) continue;
+        primal += capacity * difference;
+        gap += (capacity - flow) * difference;
+      }
+      null += 0.5 * m * z[i] * z[i];
+      primal += 0.5 * m * (b[i] - z[i]) * (b[i] - z[i]) + (b[i] == 0 ? 0 : a * std::fabs(b[i]));
+      gap += node_gap(m * z[i] - outflow, m, a, sign, b[i]);
+    }
+    const double scale = std::fmax(primal, 1e-12 * null);
+    return gap == 0 ? 0 : gap / scale;
+  }
+
+ private:
+  struct Input {
+    const Eigen::VectorXd *z, *masses, *thresholds;
+    double pull(int i, int side) const {
+      return (*masses)[i] * (*z)[i] - side * (*thresholds)[i];
+    }
+  };
+
+  // The cut between zero and the values of one side: above zero (side = 1) or below (-1).
+  struct ZeroCut {
+    const Input* input;
+    const Network* net;
+    int side;
+    double excess(int i) const { return input->pull(i, side) - net->outflow(i); }
+    bool open(int, int) const { return true; }
+  };
+
+  static std::vector<int> none() { return {}; }
+
+  // Without thresholds and signs zero is a value like any other. Centred values round better.
+  void solve_plain(const Eigen::VectorXd& z, Eigen::VectorXd& b) {
+    if (z.size() == 0) return;
+    const double centre = terms_.mass.dot(z) / terms_.mass.sum();
+    terms_.linear = terms_.mass.array() * (z.array() - centre);
+    std::vector<int> all(z.size());
+    for (int i = 0; i < z.size(); ++i) all[i] = i;
+    levels_.resolve(std::move(all), b);
+    b.array() += centre;
+  }
+
+  // The nodes above (below) zero. Sets their linear terms.
+  std::vector<int> support(const Input& input, int side) {
+    ZeroCut cut{&input, &net_, side};
+    std::vector<int> seeds, inside;
+    double size = 0;
+    for (int i = 0; i < net_.nodes(); ++i) {
+      if (std::isfinite(input.pull(i, side)))
+        size = std::fmax(size, std::fabs(input.pull(i, side)) + std::fabs(net_.outflow(i)));
+      if (side * cut.excess(i) > 0) seeds.push_back(i);
+    }
+    const double tolerance = 8 * std::numeric_limits<double>::epsilon() * size;
+    flow_.run(cut, seeds, side > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
+    for (int i : flow_.touched()) {
+      if (!flow_.reached(i)) continue;
+      inside.push_back(i);
+      terms_.linear[i] = input.pull(i, side);
+    }
+    return inside;
+  }
+
+  void resolve_side(const std::vector<int>& nodes, int side, Eigen::VectorXd& b) {
+    levels_.resolve(nodes, b);
+    for (int i : nodes)
+      if (side * b[i] < 0) b[i] = 0;  // rounding at the edge of zero
+  }
+
+  // phi(b) - min phi for phi(b) = m/2 b^2 - r b + a |b| under the sign, r = m z - outflow.
+  static double node_gap(double r, double m, double a, Sign sign, double b) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    if (sign == Sign::nonnegative && b < 0) return infinity;
+    if (sign == Sign::nonpositive && b > 0) return infinity;
+    if (std::isinf(a)) return b == 0 ? 0 : infinity;
+    if (r > a && sign != Sign::nonpositive)
+      return 0.5 * m * square(b - (r - a) / m) + a * (std::fabs(b) - b);
+    if (r < -a && sign != Sign::nonnegative)
+      return 0.5 * m * square(b - (r + a) / m) + a * (std::fabs(b) + b);
+    return 0.5 * m * b * b + (a * std::fabs(b) - r * b);
+  }
+
+  static double square(double v) { return v * v; }
+
+  const Graph* graph_;
+  Poll* poll_;
+  Network net_;
+  NodeTerms terms_;
+  MaxFlow flow_;
+  LevelSets levels_;
+};
+
+}  // namespace n2gfl

@@ -1,0 +1,182 @@
+// Every level of a total-variation problem, exactly, by divide and conquer. On a connected piece
+//   min_b  sum_i m_i/2 b_i^2 - c_i b_i + sum_ij capacity_ij |b_i - b_j|
+// the set {b > t} is a minimum cut with node terms c_i - m_i t. Cut a piece at its mean level: what
+// does not split is constant, what splits is cut again, with the flow that is already there.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "max_flow.hpp"
+#include "poll.hpp"
+
+namespace n2gfl {
+
+// The node terms of the problem. With a flow, node i on its own wants the value
+// (linear_i - outflow_i) / mass_i; where the flow is right, that is the solution.
+struct NodeTerms {
+  Eigen::VectorXd mass;
+  Eigen::VectorXd linear;
+};
+
+class LevelSets {
+ public:
+  LevelSets(Network& network, MaxFlow& flow, Poll& poll, const NodeTerms& terms)
+      : net_(&network), flow_(&flow), poll_(&poll), terms_(&terms),
+        part_(network.nodes(), kOutside), scratch_(network.nodes()) {}
+
+  // Finds b on the given nodes. The flow on arcs that lead out of them stays as it is.
+  void resolve(std::vector<int> nodes, Eigen::VectorXd& b) {
+    nodes_ = std::move(nodes);
+    pieces_.clear();
+    parts_ = 1;
+    for (int i : nodes_) part_[i] = 0;
+    split_by_connection(0, static_cast<int>(nodes_.size()), 0);
+    while (!pieces_.empty()) {
+      const Piece piece = pieces_.back();
+      pieces_.pop_back();
+      cut(piece, b);
+    }
+  }
+
+  double wanted(int i) const { return terms_->linear[i] - net_->outflow(i); }
+
+ private:
+  static constexpr int kOutside = -1;
+
+  struct Piece {  // connected nodes nodes_[begin, end), marked with part_ == part
+    int begin, end, part;
+    int size() const { return end - begin; }
+  };
+
+  struct LevelCut {
+    const LevelSets* sets;
+    double level;
+    int part;
+    double excess(int i) const { return sets->wanted(i) - sets->terms_->mass[i] * level; }
+    bool open(int, int j) const { return sets->part_[j] == part; }
+  };
+
+  // A sum of many nodes must be better than the rounding of one: long double.
+  double mean_level(const Piece& piece) const {
+    long double sum = 0, mass = 0;
+    for (int k = piece.begin; k < piece.end; ++k) {
+      sum += wanted(nodes_[k]);
+      mass += terms_->mass[nodes_[k]];
+    }
+    return static_cast<double>(sum / mass);
+  }
+
+  // What rounding can leave of a node's excess.
+  double rounding(const Piece& piece, double level) const {
+    double size = 0;
+    for (int k = piece.begin; k < piece.end; ++k) {
+      const int i = nodes_[k];
+      size = std::fmax(size, std::fabs(terms_->linear[i]) + std::fabs(net_->outflow(i)) +
+                                 std::fabs(terms_->mass[i] * level));
+    }
+    return 8 * std::numeric_limits<double>::epsilon() * size;
+  }
+
+  void finish(const Piece& piece, double level, Eigen::VectorXd& b) {
+    for (int k = piece.begin; k < piece.end; ++k) {
+      b[nodes_[k]] = level;
+      part_[nodes_[k]] = kOutside;
+    }
+  }
+
+  void cut(const Piece& piece, Eigen::VectorXd& b) {
+    poll_->now();
+    const double level = mean_level(piece);
+    if (piece.size() == 1) return finish(piece, level, b);
+    const double tolerance = rounding(piece, level);
+    LevelCut problem{this, level, piece.part};
+    const Grow grow = seed(problem, piece, tolerance);
+    flow_->run(problem, seeds_, grow, tolerance);
+    if (stuck(piece) <= tolerance * piece.size()) return finish(piece, level, b);
+    split_by_cut(piece);
+  }
+
+  // Grows from the side with fewer nodes.
+  Grow seed(const LevelCut& problem, const Piece& piece, double tolerance) {
+    int above = 0, below = 0;
+    for (int k = piece.begin; k < piece.end; ++k) {
+      const double excess = problem.excess(nodes_[k]);
+      above += excess > tolerance;
+      below += excess < -tolerance;
+    }
+    const Grow grow = above <= below ? Grow::from_surplus : Grow::from_deficit;
+    const int sign = static_cast<int>(grow);
+    seeds_.clear();
+    for (int k = piece.begin; k < piece.end; ++k)
+      if (sign * problem.excess(nodes_[k]) > tolerance) seeds_.push_back(nodes_[k]);
+    return grow;
+  }
+
+  // The excess that could not leave. Rounding leaves a little; that little is no reason to split.
+  double stuck(const Piece& piece) const {
+    double sum = 0;
+    int reached = 0;
+    for (int i : flow_->touched()) {
+      if (!flow_->reached(i)) continue;
+      ++reached;
+      sum += flow_->excess(i);
+    }
+    return reached == piece.size() ? 0 : std::fabs(sum);
+  }
+
+  void split_by_cut(const Piece& piece) {
+    const auto begin = nodes_.begin() + piece.begin, end = nodes_.begin() + piece.end;
+    const auto middle = std::partition(begin, end, [this](int i) { return flow_->reached(i); });
+    const int near = parts_++, far = parts_++;
+    for (auto it = begin; it != end; ++it) part_[*it] = it < middle ? near : far;
+    const int at = static_cast<int>(middle - nodes_.begin());
+    split_by_connection(piece.begin, at, near);
+    split_by_connection(at, piece.end, far);
+  }
+
+  // Orders nodes_[begin, end), all marked `part`, by connected pieces and stacks the pieces.
+  void split_by_connection(int begin, int end, int part) {
+    int filled = begin;
+    for (int k = begin; k < end; ++k) {
+      if (part_[nodes_[k]] != part) continue;
+      const Piece piece{filled, collect(nodes_[k], part, parts_, filled), parts_};
+      pieces_.push_back(piece);
+      filled = piece.end;
+      ++parts_;
+    }
+    std::copy(scratch_.begin() + begin, scratch_.begin() + end, nodes_.begin() + begin);
+  }
+
+  // Breadth first from `start` into scratch_, from position `filled` on; returns the end.
+  int collect(int start, int part, int new_part, int filled) {
+    int head = filled;
+    part_[start] = new_part;
+    scratch_[filled++] = start;
+    for (; head < filled; ++head) {
+      (*poll_)();
+      const int i = scratch_[head];
+      for (int a = net_->begin(i); a < net_->end(i); ++a) {
+        const Arc& u = net_->arc(a);
+        if (part_[u.head] != part || u.capacity <= 0) continue;
+        part_[u.head] = new_part;
+        scratch_[filled++] = u.head;
+      }
+    }
+    return filled;
+  }
+
+  Network* net_;
+  MaxFlow* flow_;
+  Poll* poll_;
+  const NodeTerms* terms_;
+  std::vector<int> part_, scratch_, nodes_, seeds_;
+  std::vector<Piece> pieces_;
+  int parts_ = 0;
+};
+
+}  // namespace n2gfl
