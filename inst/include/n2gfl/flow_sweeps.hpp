@@ -10,7 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
+#include <cstdint>
 #include <vector>
 
 #include <Eigen/Core>
@@ -27,12 +27,16 @@ class FlowSweeps {
   FlowSweeps(Network& network, Poll& poll, const NodeTerms& terms, const std::vector<int>& nodes)
       : net_(&network), poll_(&poll), terms_(&terms) {
     number_nodes(nodes);
+    colour_edges();
     find_runs();
     load();
   }
 
-  // At most `sweeps` more sweeps; stops early when `interval` of them lower the energy by less than
-  // `least_gain`, relative to the energy without any flow, twice in a row. Then hands the flow back.
+  // The typical size of the values: their standard deviation without any flow.
+  double scale() const { return value_unit_; }
+
+  // At most `sweeps` more sweeps. Stops early when 20 of them change the energy by less than
+  // `least_gain`, relative to the energy without any flow, twice in a row. Hands the flow back.
   void run(int sweeps, double least_gain, float momentum_limit) {
     momentum_limit_ = momentum_limit;
     bool was_small = false;
@@ -55,14 +59,16 @@ class FlowSweeps {
   }
 
  private:
-  static constexpr int kInterval = 20;   // sweeps between two looks at the energy
-  static constexpr int kWidth = 8;       // edges at a time
+  static constexpr int kInterval = 20;        // sweeps between two looks at the energy
+  static constexpr int kWidth = 8;            // edges at a time
   static constexpr float kRelaxation = 1.1f;  // with momentum, 1.4 and more diverges
 
   struct Run {
     int a, b, size;
     int first;  // place of its first edge in the flow arrays
   };
+
+  static constexpr int kLastColour = 63;
 
   using Floats = Eigen::ArrayXf;
 
@@ -79,97 +85,99 @@ class FlowSweeps {
     }
   }
 
-  // Walks the nodes and appends each edge to the run that it continues, if there is one.
-  void find_runs() {
-    std::vector<int> run_of;  // per edge, in the order of the walk
-    std::vector<int> open, still_open;
+  // Gives each edge a colour such that edges of one node differ, and sorts the edges by colour.
+  // Nodes of very high degree run out of colours; their edges share the last one, and a run there
+  // is one edge.
+  void colour_edges() {
+    std::vector<std::uint64_t> used(node_.size(), 0);
+    std::vector<std::uint8_t> colour;
     for (int a = 0; a < static_cast<int>(node_.size()); ++a) {
-      still_open.clear();
+      (*poll_)();
       for (int arc = net_->begin(node_[a]); arc < net_->end(node_[a]); ++arc) {
         const int b = place_[net_->arc(arc).head];
         if (b < a || net_->arc(arc).capacity <= 0) continue;
-        const int run = continued(open, a, b);
-        ++runs_[run].size;
-        still_open.push_back(run);
+        int c = 0;
+        while (c < kLastColour && ((used[a] | used[b]) >> c & 1)) ++c;
+        used[a] |= std::uint64_t{1} << c;
+        used[b] |= std::uint64_t{1} << c;
+        colour.push_back(static_cast<std::uint8_t>(c));
         arc_.push_back(arc);
-        run_of.push_back(run);
       }
-      open.swap(still_open);
     }
-    place_edges(run_of);
+    sort_by(colour);
   }
 
-  int continued(const std::vector<int>& open, int a, int b) {
-    for (int r : open) {
-      const Run& run = runs_[r];
-      const bool next = run.a + run.size == a && run.b + run.size == b;
-      if (next && run.size < run.b - run.a) return r;
-    }
-    runs_.push_back({a, b, 0, 0});
-    return static_cast<int>(runs_.size()) - 1;
+  // Counting sort of the edges; they keep their order within a colour.
+  void sort_by(const std::vector<std::uint8_t>& colour) {
+    colour_begin_.assign(kLastColour + 2, 0);
+    for (int c : colour) ++colour_begin_[c + 1];
+    for (int c = 0; c <= kLastColour; ++c) colour_begin_[c + 1] += colour_begin_[c];
+    std::vector<int> next(colour_begin_), sorted(arc_.size());
+    for (std::size_t e = 0; e < arc_.size(); ++e) sorted[next[colour[e]]++] = arc_[e];
+    arc_.swap(sorted);
   }
 
-  // Run after run.
-  void place_edges(const std::vector<int>& run_of) {
-    int first = 0;
-    std::vector<int> order(runs_.size());
-    for (std::size_t r = 0; r < order.size(); ++r) order[r] = r;
-    auto key = [this](int r) { const Run& u = runs_[r]; const int o = u.b - u.a; return std::make_tuple(o, (u.a / o) % 2, u.a); };
-    std::sort(order.begin(), order.end(), [&](int r, int s) { return key(r) < key(s); });
-    for (int r : order) {
-      Run& run = runs_[r];
-      run.first = first;
-      first += run.size;
-    }
-    std::vector<int> next(runs_.size(), 0), arcs(arc_.size());
-    for (std::size_t e = 0; e < arc_.size(); ++e)
-      arcs[runs_[run_of[e]].first + next[run_of[e]]++] = arc_[e];
-    arc_.swap(arcs);
-    std::sort(runs_.begin(), runs_.end(), [](const Run& u, const Run& v) { return u.first < v.first; });
+  void find_runs() {
+    for (int c = 0; c <= kLastColour; ++c)
+      for (int e = colour_begin_[c]; e < colour_begin_[c + 1]; ++e) {
+        const int a = place_[net_->tail(arc_[e])], b = place_[net_->arc(arc_[e]).head];
+        const bool starts = c == kLastColour || e == colour_begin_[c];
+        if (!starts && continues(runs_.back(), a, b)) ++runs_.back().size;
+        else runs_.push_back({a, b, 1, e});
+      }
   }
 
-  // Masses and capacities that are all equal need not be read from memory.
+  static bool continues(const Run& run, int a, int b) {
+    return run.a + run.size == a && run.b + run.size == b;
+  }
+
+  // Everything in units of the data and values around zero, so that float will do.
   void load() {
-    const int n = static_cast<int>(node_.size()), edges = static_cast<int>(arc_.size());
-    double energy = 0, total_mass = 0;
-    for (int i : node_) {
-      const double m = terms_->mass[i];
-      energy += square(terms_->linear[i]) / m;
-      total_mass += m;
-    }
-    mass_unit_ = n > 0 ? total_mass / n : 1;
-    value_unit_ = energy > 0 ? std::sqrt(energy / total_mass) : 1;
-    const double flow_unit = mass_unit_ * value_unit_;
-    mass_.resize(n);
-    for (int k = 0; k < n; ++k) mass_[k] = static_cast<float>(terms_->mass[node_[k]] / mass_unit_);
-    flow_.resize(edges);
-    capacity_.resize(edges);
-    for (int e = 0; e < edges; ++e) {
-      const Arc& u = net_->arc(arc_[e]);
-      flow_[e] = static_cast<float>(u.flow / flow_unit);
-      capacity_[e] = static_cast<float>(u.capacity / flow_unit);
-    }
-    start_.resize(n);
-    for (int k = 0; k < n; ++k)
-      start_[k] = static_cast<float>(frozen(k) / flow_unit);
-    start_energy_ = energy / (flow_unit * value_unit_);
-    uniform_ = edges > 0 && (mass_ == 1).all() && (capacity_ == capacity_[0]).all();
-    if (!uniform_) inverse_mass_ = 1 / mass_;
-    rest_ = start_;
-    previous_rest_ = start_;
+    load_nodes();
+    load_edges();
+    // Masses and capacities that are all equal need not be read from memory.
+    one_mass_ = (inverse_mass_ == 1).all();
+    one_capacity_ = capacity_.size() > 0 && (capacity_ == capacity_[0]).all();
     restart_from_flow();
   }
 
+  void load_nodes() {
+    const int n = static_cast<int>(node_.size());
+    Eigen::ArrayXd mass(n), linear(n);
+    for (int k = 0; k < n; ++k) {
+      mass[k] = terms_->mass[node_[k]];
+      linear[k] = frozen(node_[k]);
+    }
+    linear -= mass * (linear.sum() / mass.sum());
+    const double energy = (linear.square() / mass).sum();
+    value_unit_ = energy > 0 ? std::sqrt(energy / mass.sum()) : 1;
+    flow_unit_ = value_unit_ * mass.mean();
+    start_ = (linear / flow_unit_).cast<float>();
+    inverse_mass_ = (mass.mean() / mass).cast<float>();
+    start_energy_ = energy / (flow_unit_ * value_unit_);
+  }
+
   // The linear term with the flow that leaves the swept nodes taken off.
-  double frozen(int k) const {
-    const int i = node_[k];
+  double frozen(int i) const {
     double value = terms_->linear[i];
     for (int arc = net_->begin(i); arc < net_->end(i); ++arc)
       if (place_[net_->arc(arc).head] < 0) value -= net_->arc(arc).flow;
     return value;
   }
 
+  void load_edges() {
+    flow_.resize(arc_.size());
+    capacity_.resize(arc_.size());
+    for (std::size_t e = 0; e < arc_.size(); ++e) {
+      const Arc& u = net_->arc(arc_[e]);
+      flow_[e] = static_cast<float>(u.flow / flow_unit_);
+      capacity_[e] = static_cast<float>(u.capacity / flow_unit_);
+    }
+  }
+
   void restart_from_flow() {
+    rest_ = start_;
+    previous_rest_ = start_;
     refresh();
     best_energy_ = energy_;
     restart();
@@ -190,7 +198,7 @@ class FlowSweeps {
     return static_cast<float>(momentum);
   }
 
-  // rest = start - outflow, anew: updates in float drift.
+  // The rest anew from the flow: updates in float drift.
   void refresh() {
     Floats fresh = start_;
     for (const Run& run : runs_) {
@@ -200,15 +208,14 @@ class FlowSweeps {
     }
     previous_rest_ += fresh - rest_;
     rest_.swap(fresh);
-    energy_ = (rest_.square() / mass_).cast<double>().sum();
+    energy_ = (rest_.square() * inverse_mass_).cast<double>().sum();
   }
 
   void sweep(float momentum) {
     extrapolate_rest(momentum);
-    if (uniform_)
-      for (const Run& run : runs_) sweep_run<true>(run, momentum);
-    else
-      for (const Run& run : runs_) sweep_run<false>(run, momentum);
+    if (one_mass_ && one_capacity_) sweep_runs<true, true>(momentum);
+    else if (one_mass_) sweep_runs<true, false>(momentum);
+    else sweep_runs<false, false>(momentum);
   }
 
   // previous, rest = rest, rest + momentum (rest - previous), without another array in memory.
@@ -217,32 +224,35 @@ class FlowSweeps {
     previous_rest_.swap(rest_);
   }
 
-  template <bool kUniform>
-  void sweep_run(const Run& run, float momentum) {
-    int k = 0;
-    for (; k + kWidth <= run.size; k += kWidth)
-      update<kUniform, kWidth>(run.a + k, run.b + k, run.first + k, momentum);
-    for (; k < run.size; ++k) update<kUniform, 1>(run.a + k, run.b + k, run.first + k, momentum);
+  template <bool kOneMass, bool kOneCapacity>
+  void sweep_runs(float momentum) {
+    for (const Run& run : runs_) {
+      int k = 0;
+      for (; k + kWidth <= run.size; k += kWidth)
+        update<kOneMass, kOneCapacity, kWidth>(run.a + k, run.b + k, run.first + k, momentum);
+      for (; k < run.size; ++k)
+        update<kOneMass, kOneCapacity, 1>(run.a + k, run.b + k, run.first + k, momentum);
+    }
   }
 
   // Edges (a + k, b + k): extrapolate the flow, add what evens out the two ends, clamp.
-  template <bool kUniform, int kSize>
+  template <bool kOneMass, bool kOneCapacity, int kSize>
   void update(int a, int b, int edge, float momentum) {
     using Pack = Eigen::Array<float, kSize, 1>;
     auto flow = flow_.segment<kSize>(edge), previous = previous_flow_.segment<kSize>(edge);
     auto rest_a = rest_.segment<kSize>(a), rest_b = rest_.segment<kSize>(b);
     const Pack old = flow, at_a = rest_a, at_b = rest_b;
     const Pack moved = old + momentum * (old - previous);
-    Pack next;
-    if (kUniform) {
+    Pack next, capacity;
+    if (kOneMass) {
       next = moved + (0.5f * relaxation_) * (at_a - at_b);
-      next = next.min(capacity_[0]).max(-capacity_[0]);
     } else {
       const Pack in_a = inverse_mass_.segment<kSize>(a), in_b = inverse_mass_.segment<kSize>(b);
-      const Pack capacity = capacity_.segment<kSize>(edge);
       next = moved + relaxation_ * (at_a * in_a - at_b * in_b) / (in_a + in_b);
-      next = next.min(capacity).max(-capacity);
     }
+    if (kOneCapacity) capacity.setConstant(capacity_[0]);
+    else capacity = capacity_.segment<kSize>(edge);
+    next = next.min(capacity).max(-capacity);
     previous = old;
     flow = next;
     rest_a = at_a - (next - moved);
@@ -251,10 +261,9 @@ class FlowSweeps {
 
   // What is full in float is full.
   void unload() {
-    const double flow_unit = mass_unit_ * value_unit_;
     for (std::size_t e = 0; e < arc_.size(); ++e) {
       Arc& u = net_->arc(arc_[e]);
-      double flow = flow_[e] * flow_unit;
+      double flow = flow_[e] * flow_unit_;
       if (std::fabs(flow_[e]) >= capacity_[e] || std::fabs(flow) > u.capacity)
         flow = std::copysign(u.capacity, flow);
       net_->set_flow_only(u, flow);
@@ -262,17 +271,16 @@ class FlowSweeps {
     for (int i : node_) net_->refresh_outflow(i);
   }
 
-  static double square(double v) { return v * v; }
-
   Network* net_;
   Poll* poll_;
   const NodeTerms* terms_;
-  std::vector<int> place_, node_, arc_;  // node -> place and back; edge -> arc
+  std::vector<int> place_, node_;        // node -> place and back
+  std::vector<int> arc_, colour_begin_;  // edge -> arc; the first edge of each colour
   std::vector<Run> runs_;
-  double mass_unit_ = 1, value_unit_ = 1;
-  Floats mass_, inverse_mass_, start_, rest_, previous_rest_;  // per place
-  Floats flow_, previous_flow_, capacity_;                     // per edge
-  bool uniform_ = false;
+  double value_unit_ = 1, flow_unit_ = 1;
+  Floats inverse_mass_, start_, rest_, previous_rest_;  // per place; rest = start - outflow
+  Floats flow_, previous_flow_, capacity_;              // per edge
+  bool one_mass_ = false, one_capacity_ = false;
   double start_energy_ = 0, energy_ = 0, best_energy_ = 0, steps_ = 1;
   float relaxation_ = kRelaxation, momentum_limit_ = 0.985f;
 };

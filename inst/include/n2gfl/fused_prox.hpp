@@ -17,14 +17,16 @@
 #include "max_flow.hpp"
 #include "poll.hpp"
 #include "sign.hpp"
+#include "total_variation.hpp"
 
 namespace n2gfl {
 
 class FusedProx {
  public:
-  FusedProx(const Graph& graph, Poll& poll)
+  // From `large` nodes on the levels get a fast start (total_variation.hpp); tests change it.
+  FusedProx(const Graph& graph, Poll& poll, int large = 2000)
       : graph_(&graph), poll_(&poll), net_(graph), flow_(net_, poll),
-        levels_(net_, flow_, poll, terms_) {}
+        total_variation_(net_, flow_, poll, terms_, large) {}
 
   FusedProx(const FusedProx&) = delete;
   FusedProx& operator=(const FusedProx&) = delete;
@@ -99,7 +101,7 @@ class FusedProx {
     terms_.linear = terms_.mass.array() * (z.array() - centre);
     std::vector<int> all(z.size());
     for (int i = 0; i < z.size(); ++i) all[i] = i;
-    levels_.resolve(std::move(all), b);
+    total_variation_.resolve(std::move(all), b);
     b.array() += centre;
   }
 
@@ -124,7 +126,7 @@ class FusedProx {
   }
 
   void resolve_side(const std::vector<int>& nodes, int side, Eigen::VectorXd& b) {
-    levels_.resolve(nodes, b);
+    total_variation_.resolve(nodes, b);
     for (int i : nodes)
       if (side * b[i] < 0) b[i] = 0;  // rounding at the edge of zero
   }
@@ -149,7 +151,7 @@ class FusedProx {
   Network net_;
   NodeTerms terms_;
   MaxFlow flow_;
-  LevelSets levels_;
+  TotalVariation total_variation_;
 };
 
 }  // namespace n2gfl

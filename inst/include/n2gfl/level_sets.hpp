@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -16,12 +17,39 @@
 
 namespace n2gfl {
 
-// The node terms of the problem. With a flow, node i on its own wants the value
-// (linear_i - outflow_i) / mass_i; where the flow is right, that is the solution.
+// The node terms of the problem.
 struct NodeTerms {
   Eigen::VectorXd mass;
   Eigen::VectorXd linear;
+
+  // With a flow, node i on its own wants the value rest_i / mass_i. Where the flow is right, that
+  // is the solution.
+  double rest(const Network& net, int i) const { return linear[i] - net.outflow(i); }
+  double excess(const Network& net, int i, double level) const {
+    return rest(net, i) - mass[i] * level;
+  }
 };
+
+// The mean of what some nodes want, and what rounding can leave of the excess of one of them.
+struct LevelAndRounding {
+  double level, rounding;
+};
+
+inline LevelAndRounding mean_level(const NodeTerms& terms, const Network& net, const int* nodes,
+                                   int count) {
+  long double sum = 0, mass = 0;  // a sum of many must be better than the rounding of one
+  double size = 0, largest_mass = 0;
+  for (int k = 0; k < count; ++k) {
+    const int i = nodes[k];
+    sum += terms.rest(net, i);
+    mass += terms.mass[i];
+    size = std::fmax(size, std::fabs(terms.linear[i]) + std::fabs(net.outflow(i)));
+    largest_mass = std::fmax(largest_mass, terms.mass[i]);
+  }
+  const double level = static_cast<double>(sum / mass);
+  size += largest_mass * std::fabs(level);
+  return {level, 8 * std::numeric_limits<double>::epsilon() * size};
+}
 
 class LevelSets {
  public:
@@ -43,8 +71,6 @@ class LevelSets {
     }
   }
 
-  double wanted(int i) const { return terms_->linear[i] - net_->outflow(i); }
-
  private:
   static constexpr int kOutside = -1;
 
@@ -57,30 +83,9 @@ class LevelSets {
     const LevelSets* sets;
     double level;
     int part;
-    double excess(int i) const { return sets->wanted(i) - sets->terms_->mass[i] * level; }
+    double excess(int i) const { return sets->terms_->excess(*sets->net_, i, level); }
     bool open(int, int j) const { return sets->part_[j] == part; }
   };
-
-  // A sum of many nodes must be better than the rounding of one: long double.
-  double mean_level(const Piece& piece) const {
-    long double sum = 0, mass = 0;
-    for (int k = piece.begin; k < piece.end; ++k) {
-      sum += wanted(nodes_[k]);
-      mass += terms_->mass[nodes_[k]];
-    }
-    return static_cast<double>(sum / mass);
-  }
-
-  // What rounding can leave of a node's excess.
-  double rounding(const Piece& piece, double level) const {
-    double size = 0;
-    for (int k = piece.begin; k < piece.end; ++k) {
-      const int i = nodes_[k];
-      size = std::fmax(size, std::fabs(terms_->linear[i]) + std::fabs(net_->outflow(i)) +
-                                 std::fabs(terms_->mass[i] * level));
-    }
-    return 8 * std::numeric_limits<double>::epsilon() * size;
-  }
 
   void finish(const Piece& piece, double level, Eigen::VectorXd& b) {
     for (int k = piece.begin; k < piece.end; ++k) {
@@ -91,9 +96,9 @@ class LevelSets {
 
   void cut(const Piece& piece, Eigen::VectorXd& b) {
     poll_->now();
-    const double level = mean_level(piece);
+    const auto [level, tolerance] =
+        mean_level(*terms_, *net_, &nodes_[piece.begin], piece.size());
     if (piece.size() == 1) return finish(piece, level, b);
-    const double tolerance = rounding(piece, level);
     LevelCut problem{this, level, piece.part};
     const Grow grow = seed(problem, piece, tolerance);
     flow_->run(problem, seeds_, grow, tolerance);

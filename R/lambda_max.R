@@ -1,0 +1,54 @@
+#' The smallest lambda1 at which every coefficient is zero
+#'
+#' Computes the exact value, for each `lambda2`, above which the fit has no features and below which
+#' it has some. With nonnegative coefficients only sets of features that pull upwards count, so the
+#' value is smaller than for free signs.
+#'
+#' @details
+#' With the negative gradient \eqn{g} of the loss at the model without features, the value is
+#' \deqn{\max_S \frac{\sum_{j \in S} g_j - \lambda_2 \mathrm{cut}(S)}{\sum_{j \in S} u_j}}{
+#'   max over node sets S of (sum_S g_j - lambda2 cut(S)) / sum_S u_j}
+#' over all sets of nodes \eqn{S}, or 0 if that is negative; \eqn{-g} takes the place of \eqn{g} for
+#' `sign = "nonpositive"`, and the larger of the two counts for `"free"`. It is found by
+#' Dinkelbach's method with one maximum flow per step. With `penalty = "laplacian"` it does not
+#' depend on `lambda2`.
+#'
+#' Features with `penalty.factor` 0 may be nonzero at any `lambda1`. If there are some, \eqn{g} is
+#' the negative gradient of the fit with them alone, and the value is the one above which all other
+#' coefficients are zero.
+#' @param lambda2 One or more nonnegative numbers, in any order.
+#' @inheritParams n2gfl
+#' @return A number for each `lambda2`.
+#' @seealso [n2gfl()], which starts its sequence of `lambda1` there.
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 10), 40)
+#' y <- rowSums(x[, 3:5]) + rnorm(40)
+#' lambda_max(x, y, graph_chain(10), lambda2 = c(0.2, 0.1, 0))
+#'
+#' # At lambda2 = 0 and with free signs it is the lasso's
+#' lambda_max(x, y, graph_chain(10), sign = "free")
+#' max(abs(crossprod(scale(x, scale = FALSE), y))) / 40
+#' @export
+lambda_max <- function(x, y, graph, lambda2 = 0, family = c("gaussian", "binomial"),
+                       sign = c("nonnegative", "nonpositive", "free"), covariates = NULL,
+                       weights = NULL, offset = NULL, penalty = c("fused", "laplacian"),
+                       penalty.factor = NULL, standardize = FALSE, intercept = TRUE) {
+  family <- match_choice(family, "family", c("gaussian", "binomial"))
+  sign <- match_choice(sign, "sign", c("nonnegative", "nonpositive", "free"))
+  penalty <- match_choice(penalty, "penalty", c("fused", "laplacian"))
+
+  intercept <- check_flag(intercept, "intercept")
+  data <- check_data(x, y, graph, family, covariates, weights, offset, penalty.factor, intercept)
+  lambda2 <- check_lambda_values(lambda2, "lambda2")
+  # The core takes the settings of a whole fit; the solver's and the grid's do not matter here.
+  control <- list(
+    family = family, sign = sign, penalty = penalty, penalty.factor = data$penalty.factor,
+    standardize = check_flag(standardize, "standardize"), intercept = intercept,
+    algorithm = "pursuit", thresh = 1e-6, maxit = 1L, threads = 1L, nlambda1 = 1L, nlambda2 = 1L,
+    lambda.min.ratio = 0.5
+  )
+
+  lambda_max_cpp(data$x, data$y, data$weights, data$offset, data$covariates,
+                 graph_list(data$graph), lambda2, control)
+}

@@ -1,0 +1,27 @@
+#' n2gfl: nonnegative generalized fused lasso on graphs
+#'
+#' Sparse regression and classification whose coefficients live on a graph: voxels of a brain mask,
+#' pixels, points of a chain or of a surface. Neighbours are drawn to the same value, so the fit is
+#' a short list of compact regions, and by default all coefficients are nonnegative. Every fit
+#' comes with a duality gap: a proof of how far it can be from the optimum.
+#'
+#' @section Where to start:
+#' * [n2gfl()] fits the model over a grid of the two penalties.
+#' * [coef()][coef.n2gfl] and [predict()][predict.n2gfl] read a fit.
+#' * [graph_mask()], [graph_grid()], [graph_chain()], [graph_mesh()], [graph_edges()] and
+#'   [as_graph()] say which features are neighbours.
+#' * [lambda_max()] is the smallest `lambda1` at which every coefficient is zero.
+#' * [tv_denoise()] and [fused_prox()] solve the penalised smoothing problem on a graph.
+#' * [simulate_cohort()] makes data to try all this on.
+#'
+#' @references
+#' Xin, B., Hu, L., Wang, Y. and Gao, W. (2015). Stable Feature Selection from Brain sMRI.
+#' *Proceedings of the Twenty-Ninth AAAI Conference on Artificial Intelligence*, 1910--1916.
+#'
+#' @useDynLib n2gfl, .registration = TRUE
+#' @importFrom Rcpp evalCpp
+#' @importFrom methods as is new
+#' @importFrom Matrix t
+#' @importClassesFrom Matrix dgCMatrix
+#' @keywords internal
+"_PACKAGE"

@@ -1,0 +1,216 @@
+#' Fit a fused lasso on a graph, nonnegative by default
+#'
+#' Fits a linear or logistic model whose coefficients are sparse and piecewise constant on a graph,
+#' for a grid of the two penalties. Each fit carries its relative duality gap, a proof of how close
+#' it is to the optimum.
+#'
+#' @details
+#' With features \eqn{x_i} and graph edges \eqn{(j, k)} of weight \eqn{w_{jk}}, the fit minimises
+#' over the coefficients \eqn{\beta}, the intercept \eqn{c} and the covariates' coefficients
+#' \eqn{\gamma}
+#' \deqn{\frac{1}{N} \sum_i v_i \, \ell(y_i, \eta_i) + \lambda_1 \sum_j u_j |\beta_j| +
+#'   \lambda_2 \sum_{(j,k)} w_{jk} |\beta_j - \beta_k|, \qquad
+#'   \eta_i = x_i'\beta + z_i'\gamma + c + o_i,}{
+#'   (1/N) sum_i v_i loss(y_i, eta_i) + lambda1 sum_j u_j |beta_j| +
+#'   lambda2 sum_(j,k) w_jk |beta_j - beta_k|,  eta_i = x_i'beta + z_i'gamma + c + o_i,}
+#' subject to \eqn{\beta \ge 0} (`sign = "nonnegative"`), \eqn{\beta \le 0} (`"nonpositive"`) or
+#' nothing (`"free"`). The loss is \eqn{(y - \eta)^2 / 2} for `"gaussian"` and
+#' \eqn{\log(1 + e^{-y \eta})}{log(1 + exp(-y eta))}, \eqn{y = \pm 1}{y = -1 or 1}, for
+#' `"binomial"`. The weights \eqn{v} are rescaled to mean 1. With `penalty = "laplacian"` the last
+#' term is \eqn{\lambda_2 \sum w_{jk} (\beta_j - \beta_k)^2}{lambda2 sum w_jk (beta_j - beta_k)^2}.
+#'
+#' The loss is scaled as in glmnet. Xin et al. (2015) use plain sums over the observations: their
+#' \eqn{\lambda}{lambda} is \eqn{N} times the one here.
+#'
+#' Other models are special cases: `lambda2 = 0` is the lasso (nonnegative, unless `sign = "free"`),
+#' `sign = "free"` the generalized fused lasso, and `x` the identity matrix the fused-lasso signal
+#' approximator; for that one [fused_prox()] is faster.
+#'
+#' @section Convergence:
+#' A fit has converged when its relative duality gap, the primal minus the dual objective divided by
+#' the objective of the model without features, is at most `thresh`. A fit that does not get there
+#' within `maxit` iterations is returned with `converged = FALSE` in its row of `grid`, and a
+#' warning names the rows and their gaps.
+#'
+#' @section Memory:
+#' A double matrix or a `dgCMatrix` is used where it lies: never copied, centred or scaled in
+#' memory. Integer and logical matrices are converted to double once, at a cost of 8 bytes an entry;
+#' other sparse classes of the Matrix package to `dgCMatrix`, and its dense classes to an ordinary
+#' matrix, once as well. Convert beforehand when you fit the same data many times.
+#'
+#' @param x The features: a numeric matrix with one row per observation and one column per feature,
+#'   or a sparse matrix of the Matrix package. No missing or infinite values. See *Memory*.
+#' @param y The response. For `"gaussian"` a numeric vector that is not constant. For `"binomial"` a
+#'   vector with two classes: -1 and 1, 0 and 1, logical, or a factor; all mean the same. The
+#'   larger value, or the later level, is the class whose probability is modelled. Empty factor
+#'   levels are ignored.
+#' @param graph The graph of the features, with one node per column of `x`: see [graph_mask()],
+#'   [graph_grid()], [graph_chain()], [graph_mesh()], [graph_edges()], or anything that
+#'   [as_graph()] takes (an igraph graph, an adjacency matrix).
+#' @param family Kind of response, `"gaussian"` or `"binomial"`.
+#' @param sign Which coefficients are allowed: `"nonnegative"`, `"nonpositive"` or `"free"`.
+#' @param covariates A numeric matrix (or vector) of variables that enter without a penalty and
+#'   without a sign, such as age and sex: one row per row of `x`. Factors need
+#'   [stats::model.matrix()] first. The columns must be linearly independent of the intercept and
+#'   of each other.
+#' @param weights Nonnegative weights of the observations, or `NULL` for equal weights.
+#' @param offset A number per observation that is added to the linear predictor, or `NULL`.
+#' @param lambda1 Penalties on the size of the coefficients, strictly decreasing; used with every
+#'   `lambda2`. `NULL` makes for each `lambda2` a sequence of `nlambda1` values, from
+#'   [lambda_max()] down to `lambda.min.ratio` times that.
+#' @param lambda2 Penalties on the differences between neighbours, strictly decreasing. `NULL` makes
+#'   `nlambda2` values, from [lambda_max()] at `lambda2 = 0` down to a hundredth of it.
+#' @param nlambda1,nlambda2 How many values to make when `lambda1` or `lambda2` is `NULL`.
+#' @param lambda.min.ratio Smallest value of `lambda1` as a fraction of the largest, when `lambda1`
+#'   is `NULL`.
+#' @param penalty Form of the `lambda2` term: `"fused"` (absolute differences, constant regions) or
+#'   `"laplacian"` (squared differences, smooth coefficients).
+#' @param penalty.factor A nonnegative number per column of `x` that multiplies `lambda1`, or `NULL`
+#'   for 1. 0 leaves a feature without the size penalty, `Inf` fixes its coefficient at 0 (its node
+#'   stays in the graph). Unlike in glmnet the factors are not rescaled.
+#' @param standardize Divide the columns by their standard deviations (divisor N, weighted) before
+#'   fitting? Coefficients always come back on the original scale, and the penalties then act on the
+#'   standardised ones. Constant columns get the coefficient 0. The default is `FALSE` on purpose:
+#'   fusing standardised coefficients is not fusing coefficients.
+#' @param intercept Fit an intercept?
+#' @param algorithm `"pursuit"` works on the few constant regions of the solution and is the
+#'   fastest; `"fista"` and `"ista"` are the proximal gradient methods of the paper, with an exact
+#'   proximal step. All three solve the same problem to the same gap.
+#' @param thresh Relative duality gap at which a fit has converged.
+#' @param maxit Largest number of iterations for one row of the grid.
+#' @param threads Number of threads.
+#' @param trace.it 1 shows a progress bar with the running row of the grid, on the message stream.
+#' @return A list of class `n2gfl`. Its fits are ordered by `lambda2`, then by `lambda1`, both
+#'   decreasing; L is their number.
+#'   \item{a0}{Intercepts, a vector of length L.}
+#'   \item{gamma}{Coefficients of the covariates, a matrix with L columns, or `NULL`.}
+#'   \item{beta}{Coefficients, a sparse matrix with L columns.}
+#'   \item{grid}{A data frame with one row per fit: `lambda1`, `lambda2`, `df` (the number of
+#'     connected pieces with one nonzero value; for the Laplacian penalty the number of nonzero
+#'     coefficients), `regions` (connected parts of the support), `nonzero` (nonzero coefficients),
+#'     `dev.ratio` (fraction of the null deviance explained), `gap` (relative duality gap), `iter`
+#'     and `converged`.}
+#'   \item{nulldev}{Deviance of the model with intercept and offset only.}
+#'   \item{nobs, dim}{Number of observations; number of features and of fits.}
+#'   \item{classnames}{The two classes, the modelled one last (`"binomial"` only).}
+#'   \item{family, sign, penalty, penalty.factor, control}{The choices made.}
+#'   \item{offset, weighted}{Was there an offset, were there weights?}
+#'   \item{call, graph}{The call, without the data, and the graph.}
+#' @references
+#' Xin, B., Hu, L., Wang, Y. and Gao, W. (2015). Stable Feature Selection from Brain sMRI.
+#' *Proceedings of the Twenty-Ninth AAAI Conference on Artificial Intelligence*, 1910--1916.
+#' @seealso [predict.n2gfl()], [coef.n2gfl()], [lambda_max()], [simulate_cohort()].
+#' @examples
+#' set.seed(1)
+#' cohort <- simulate_cohort(n = 60, dim = c(12, 12), regions = 2)
+#' fit <- n2gfl(cohort$x, cohort$y, cohort$graph, family = "binomial",
+#'              lambda2 = 0.002, nlambda1 = 10)
+#' fit
+#'
+#' # The fifth fit: how many voxels, and where they are
+#' beta <- coef(fit, row = 5)[-1, ]
+#' sum(beta != 0)
+#' image(replace(array(0, dim(cohort$mask)), cohort$mask, beta))
+#'
+#' # A signal on a chain, with signs and a covariate
+#' x <- matrix(rnorm(50 * 30), 50)
+#' age <- rnorm(50)
+#' y <- rowSums(x[, 5:9]) - rowSums(x[, 20:22]) + age + rnorm(50)
+#' fit <- n2gfl(x, y, graph_chain(30), sign = "free", covariates = cbind(age),
+#'              lambda1 = c(0.3, 0.1, 0.03), lambda2 = c(0.3, 0.1))
+#' fit$grid
+#' @export
+n2gfl <- function(x, y, graph, family = c("gaussian", "binomial"),
+                  sign = c("nonnegative", "nonpositive", "free"), covariates = NULL,
+                  weights = NULL, offset = NULL, lambda1 = NULL, lambda2 = NULL, nlambda1 = 30,
+                  nlambda2 = 5, lambda.min.ratio = 0.02, penalty = c("fused", "laplacian"),
+                  penalty.factor = NULL, standardize = FALSE, intercept = TRUE,
+                  algorithm = c("pursuit", "fista", "ista"), thresh = 1e-6, maxit = 10000,
+                  threads = 1, trace.it = 0) {
+  call <- call_without_data(match.call())
+  family <- match_choice(family, "family", c("gaussian", "binomial"))
+  sign <- match_choice(sign, "sign", c("nonnegative", "nonpositive", "free"))
+  penalty <- match_choice(penalty, "penalty", c("fused", "laplacian"))
+  algorithm <- match_choice(algorithm, "algorithm", c("pursuit", "fista", "ista"))
+
+  intercept <- check_flag(intercept, "intercept")
+  data <- check_data(x, y, graph, family, covariates, weights, offset, penalty.factor, intercept)
+  lambda1 <- check_lambda(lambda1, "lambda1")
+  lambda2 <- check_lambda(lambda2, "lambda2")
+  control <- list(
+    family = family, sign = sign, penalty = penalty, penalty.factor = data$penalty.factor,
+    standardize = check_flag(standardize, "standardize"), intercept = intercept,
+    algorithm = algorithm, thresh = check_positive(thresh, "thresh"),
+    maxit = check_count(maxit, "maxit"), threads = check_count(threads, "threads"),
+    nlambda1 = check_count(nlambda1, "nlambda1"), nlambda2 = check_count(nlambda2, "nlambda2"),
+    lambda.min.ratio = check_ratio(lambda.min.ratio, "lambda.min.ratio")
+  )
+  progress <- if (check_trace(trace.it)) show_progress
+
+  fits <- fit_grid_cpp(data$x, data$y, data$weights, data$offset, data$covariates,
+                       graph_list(data$graph), lambda1, lambda2, control, progress)
+  warn_not_converged(fits, control$maxit)
+  new_fit(fits, data, control, offset = !is.null(offset), weighted = !is.null(weights), call)
+}
+
+new_fit <- function(fits, data, control, offset, weighted, call) {
+  names <- paste0("s", seq_along(fits$lambda1))
+  dim <- c(ncol(data$x), length(names))
+  beta <- new("dgCMatrix", i = fits$beta_i, p = fits$beta_p, x = fits$beta_x, Dim = dim,
+              Dimnames = list(colnames(data$x), names))
+  gamma <- if (ncol(data$covariates)) {
+    matrix(fits$gamma, ncol(data$covariates), dim[2],
+           dimnames = list(colnames(data$covariates), names))
+  }
+  grid <- data.frame(
+    lambda1 = fits$lambda1, lambda2 = fits$lambda2, df = fits$df, regions = fits$regions,
+    nonzero = fits$nonzero, dev.ratio = fits$dev_ratio, gap = fits$gap, iter = fits$iter,
+    converged = fits$converged
+  )
+  solver <- control[c("standardize", "intercept", "algorithm", "thresh", "maxit", "threads")]
+  structure(
+    list(a0 = stats::setNames(fits$a0, names), gamma = gamma, beta = beta, grid = grid,
+         nulldev = fits$nulldev, nobs = nrow(data$x), dim = dim, classnames = data$classnames,
+         family = control$family, sign = control$sign, penalty = control$penalty,
+         penalty.factor = control$penalty.factor, control = solver, offset = offset,
+         weighted = weighted, call = call, graph = data$graph),
+    class = "n2gfl"
+  )
+}
+
+# do.call() puts the function and the data themselves into the call; keep their names instead.
+call_without_data <- function(call) {
+  if (is.function(call[[1]])) call[[1]] <- as.name("n2gfl")
+  for (name in names(call)[-1]) {
+    value <- call[[name]]
+    if (!is.language(value) && (is.object(value) || length(value) > 10)) {
+      call[[name]] <- as.name(name)
+    }
+  }
+  call
+}
+
+warn_not_converged <- function(fits, maxit) {
+  rows <- which(!fits$converged)
+  if (!length(rows)) return(invisible())
+  shown <- utils::head(rows, 10)
+  warning(
+    length(rows), " of ", length(fits$converged), " fits did not converge within `maxit` = ", maxit,
+    " iterations: ",
+    paste0("row ", shown, " (gap ", format(fits$gap[shown], digits = 2), ")", collapse = ", "),
+    if (length(rows) > 10) paste0(" and ", length(rows) - 10, " more, see `grid`"), ".",
+    call. = FALSE
+  )
+}
+
+# A bar that is drawn again on the same line; the core calls it at the start of every row.
+show_progress <- function(row, total, lambda1, lambda2) {
+  width <- 30
+  done <- floor(width * row / total)
+  message(
+    "\r|", strrep("=", done), strrep(" ", width - done), "| row ", row, " of ", total,
+    sprintf("  lambda1 %-10.4g lambda2 %-10.4g", lambda1, lambda2),
+    if (row == total) "\n",
+    appendLF = FALSE
+  )
+}

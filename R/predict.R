@@ -1,0 +1,276 @@
+#' Coefficients of a fit
+#'
+#' @param object A fit from [n2gfl()].
+#' @param s The penalties whose coefficients are wanted: `c(lambda1 = , lambda2 = )`, or a matrix or
+#'   data frame with columns `lambda1` and `lambda2`, such as some rows of `object$grid`. `NULL` is
+#'   every fit. Penalties that are not in the grid are an error, unless `exact = TRUE`: there is no
+#'   interpolation, because it would break the sparsity and the regions.
+#' @param row Numbers of rows of `object$grid`, another way to choose fits.
+#' @param exact Refit at those `s` that are not in the grid? The data must then be given again by
+#'   name: `x`, `y`, and `weights`, `offset`, `covariates` where the fit had them. All other choices
+#'   are those of the fit, unless given.
+#' @param ... For `exact = TRUE` the data and further arguments of [n2gfl()]; otherwise nothing.
+#' @return A sparse matrix with one column per fit and the rows `(Intercept)`, the covariates and
+#'   the features. Features without a name are called V1, V2 and so on.
+#' @seealso [predict.n2gfl()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 10), 40)
+#' y <- rowSums(x[, 3:5]) + rnorm(40)
+#' fit <- n2gfl(x, y, graph_chain(10), lambda1 = c(0.5, 0.1, 0.02), lambda2 = 0.1)
+#' coef(fit)
+#' coef(fit, row = 3)
+#' coef(fit, s = c(lambda1 = 0.1, lambda2 = 0.1))
+#' coef(fit, s = c(lambda1 = 0.05, lambda2 = 0.1), exact = TRUE, x = x, y = y)
+#' @importFrom stats coef
+#' @export
+coef.n2gfl <- function(object, s = NULL, row = NULL, exact = FALSE, ...) {
+  chosen <- choose_fits(object, s, row, exact, ...)
+  features <- rownames(chosen$beta)
+  if (is.null(features)) features <- paste0("V", seq_len(nrow(chosen$beta)))
+  unpenalised <- as(rbind("(Intercept)" = chosen$a0, chosen$gamma), "CsparseMatrix")
+  all <- rbind(unpenalised, chosen$beta)
+  dimnames(all) <- list(c(rownames(unpenalised), features), colnames(chosen$beta))
+  all
+}
+
+#' Predictions of a fit
+#'
+#' @inheritParams coef.n2gfl
+#' @param newx Features of the observations to predict: a matrix with the columns of `x`, in the
+#'   same order. If both have column names, these must agree. Not needed for `type` `"coefficients"`
+#'   and `"nonzero"`.
+#' @param type What to return:
+#'   * `"link"`: the linear predictor, with intercept, covariates and offset;
+#'   * `"response"`: the mean; for `"binomial"` the probability of the second class in
+#'     `object$classnames`;
+#'   * `"class"`: the more probable class, `"binomial"` only;
+#'   * `"coefficients"`: as [coef()][coef.n2gfl];
+#'   * `"nonzero"`: which coefficients are not zero.
+#' @param newcovariates,newoffset Covariates and offset of the new observations; needed if the fit
+#'   had them.
+#' @return For `"link"`, `"response"` and `"class"` a matrix with one row per observation and one
+#'   column per fit; for `"coefficients"` a sparse matrix; for `"nonzero"` a list with the feature
+#'   numbers of each fit.
+#' @seealso [coef.n2gfl()]
+#' @examples
+#' set.seed(1)
+#' cohort <- simulate_cohort(n = 80, dim = c(10, 10), regions = 1, noise = 0.2)
+#' train <- 1:60
+#' fit <- n2gfl(cohort$x[train, ], cohort$y[train], cohort$graph, family = "binomial",
+#'              lambda1 = c(0.01, 0.003), lambda2 = 0.002)
+#' predict(fit, cohort$x[61:65, ], type = "response")
+#' predicted <- predict(fit, cohort$x[-train, ], row = 2, type = "class")
+#' mean(predicted == cohort$y[-train])
+#' predict(fit, type = "nonzero")
+#' @importFrom stats predict
+#' @export
+predict.n2gfl <- function(object, newx, s = NULL, row = NULL,
+                          type = c("link", "response", "class", "coefficients", "nonzero"),
+                          newcovariates = NULL, newoffset = NULL, exact = FALSE, ...) {
+  type <- match_choice(type, "type", c("link", "response", "class", "coefficients", "nonzero"))
+  if (type == "coefficients") return(coef(object, s, row, exact, ...))
+  chosen <- choose_fits(object, s, row, exact, ...)
+  if (type == "nonzero") return(nonzero_features(chosen$beta))
+  if (type == "class" && object$family != "binomial") {
+    stop_bad("`type` must be \"link\" or \"response\" for family \"", object$family,
+             "\", not \"class\".")
+  }
+  if (missing(newx)) stop_bad("`newx` must be given for type \"", type, "\".")
+  newx <- check_newx(newx, object)
+  newcovariates <- check_newcovariates(newcovariates, nrow(newx), object)
+  newoffset <- check_newoffset(newoffset, nrow(newx), object)
+
+  link <- linear_predictor(chosen, newx, newcovariates, newoffset)
+  if (type == "class") return(array(object$classnames[1 + (link > 0)], dim(link), dimnames(link)))
+  if (type == "response" && object$family == "binomial") return(stats::plogis(link))
+  link
+}
+
+linear_predictor <- function(chosen, newx, newcovariates, newoffset) {
+  # Only the columns of the support are read: newx may be large.
+  support <- sort(unique(chosen$beta@i)) + 1L
+  link <- as.matrix(newx[, support, drop = FALSE] %*% chosen$beta[support, , drop = FALSE])
+  link <- sweep(link, 2, chosen$a0, "+")
+  if (ncol(newcovariates)) link <- link + newcovariates %*% chosen$gamma
+  link <- link + newoffset
+  dimnames(link) <- list(rownames(newx), colnames(chosen$beta))
+  link
+}
+
+nonzero_features <- function(beta) {
+  fit <- factor(rep(seq_len(ncol(beta)), diff(beta@p)), levels = seq_len(ncol(beta)))
+  stats::setNames(split(beta@i + 1L, fit), colnames(beta))
+}
+
+# ---- which fits ----------------------------------------------------------------------------------
+
+# The columns of a fit that `s` or `row` ask for: list(a0, gamma, beta).
+choose_fits <- function(object, s, row, exact, ...) {
+  exact <- check_flag(exact, "exact")
+  check_no_dots(exact, ...)
+  if (!is.null(s) && !is.null(row)) stop_bad("`s` and `row` must not both be given.")
+  if (!is.null(s)) {
+    s <- check_s(s)
+    if (exact) object <- add_exact_fits(object, s, list(...))
+    row <- find_rows(object$grid, s)
+    if (anyNA(row)) stop_off_grid(object$grid, s[is.na(row), , drop = FALSE][1, ])
+  } else {
+    row <- check_row(row, nrow(object$grid))
+  }
+  list(a0 = object$a0[row], gamma = object$gamma[, row, drop = FALSE],
+       beta = object$beta[, row, drop = FALSE])
+}
+
+# A misspelt argument must not vanish in `...`.
+check_no_dots <- function(exact, ...) {
+  given <- list(...)
+  if (exact || !length(given)) return(invisible())
+  first <- names(given)[1]
+  what <- if (is.null(first) || first == "") "without a name" else paste0("`", first, "`")
+  stop_bad("`...` must be empty unless `exact` is TRUE, but there is an argument ", what, ".")
+}
+
+# A data frame with columns lambda1 and lambda2.
+check_s <- function(s) {
+  if (is.numeric(s) && is.null(dim(s))) s <- t(s)
+  wanted <- c("lambda1", "lambda2")
+  if (!(is.data.frame(s) || is.matrix(s)) || !all(wanted %in% colnames(s)) || !nrow(s)) {
+    stop_bad("`s` must be c(lambda1 = , lambda2 = ) or have columns with these names, not ",
+             describe(if (is.matrix(s) && nrow(s) == 1) s[1, ] else s), ".")
+  }
+  data.frame(lambda1 = check_lambda_values(s[, "lambda1"], "s"),
+             lambda2 = check_lambda_values(s[, "lambda2"], "s"))
+}
+
+check_row <- function(row, rows) {
+  if (is.null(row)) return(seq_len(rows))
+  bad <- if (is.numeric(row) && length(row)) which(is.na(row) | !row %in% seq_len(rows))[1] else 1
+  if (!is.na(bad)) {
+    stop_bad("`row` must hold row numbers of the grid, from 1 to ", rows, ", not ",
+             if (length(row) > 1) describe(row[bad]) else describe(row), ".")
+  }
+  row
+}
+
+# The grid's row for each row of `s`, or NA. The slack is rounding only.
+find_rows <- function(grid, s) {
+  same <- function(a, b) abs(a - b) <= 1e-10 * pmax(a, b)
+  find_one <- function(lambda1, lambda2) {
+    which(same(grid$lambda1, lambda1) & same(grid$lambda2, lambda2))[1]
+  }
+  mapply(find_one, s$lambda1, s$lambda2)
+}
+
+stop_off_grid <- function(grid, s) {
+  # Relative distances, because grids are geometric; zero is at distance 1 from all but itself.
+  apart <- function(a, b) abs(a - b) / pmax(a, b, .Machine$double.xmin)
+  near <- order(apart(grid$lambda1, s$lambda1) + apart(grid$lambda2, s$lambda2))
+  near <- sort(utils::head(near, 2))
+  stop_bad("`s` must be in the grid of the fit, but (", lambda_text(s), ") is not; near it ",
+           if (length(near) == 1) "is " else "are ",
+           paste0("row ", near, " (", lambda_text(grid[near, ]), ")", collapse = " and "),
+           ": give `row`, or `exact = TRUE` with the data.")
+}
+
+lambda_text <- function(rows) {
+  paste0("lambda1 = ", number_text_each(rows$lambda1), ", lambda2 = ",
+         number_text_each(rows$lambda2))
+}
+
+number_text_each <- function(values) vapply(values, number_text, "")
+
+# ---- exact fits off the grid ---------------------------------------------------------------------
+
+# The object with one more row in its grid for each `s` that it lacks.
+add_exact_fits <- function(object, s, given) {
+  check_refit(object, given)
+  missing <- unique(s[is.na(find_rows(object$grid, s)), , drop = FALSE])
+  for (lambda2 in unique(missing$lambda2)) {
+    lambda1 <- sort(missing$lambda1[missing$lambda2 == lambda2], decreasing = TRUE)
+    more <- do.call(n2gfl, refit_arguments(object, given, lambda1, lambda2))
+    object <- append_fits(object, more)
+  }
+  object
+}
+
+check_refit <- function(object, given) {
+  had <- c(weights = object$weighted, offset = object$offset, covariates = !is.null(object$gamma))
+  needed <- c("x", "y", names(had)[had])
+  lacking <- setdiff(needed, names(given))
+  if (length(lacking)) {
+    stop_bad("`", lacking[1], "` must be given by name for exact = TRUE, because the fit was made ",
+             "with it and does not keep it.")
+  }
+  fixed <- c("lambda1", "lambda2", "nlambda1", "nlambda2", "lambda.min.ratio", "family")
+  unknown <- setdiff(names(given), setdiff(names(formals(n2gfl)), fixed))
+  if (length(unknown)) {
+    stop_bad("`...` must hold data and settings of n2gfl() for exact = TRUE, but `", unknown[1],
+             "` is none that can be given.")
+  }
+  check_newx(given$x, object, "x")
+}
+
+refit_arguments <- function(object, given, lambda1, lambda2) {
+  same <- c(object[c("graph", "family", "sign", "penalty", "penalty.factor")], object$control)
+  same$lambda1 <- lambda1
+  same$lambda2 <- lambda2
+  utils::modifyList(same, given, keep.null = TRUE)
+}
+
+append_fits <- function(object, more) {
+  object$a0 <- c(object$a0, more$a0)
+  if (!is.null(object$gamma)) object$gamma <- cbind(object$gamma, more$gamma)
+  object$beta <- cbind(object$beta, more$beta)
+  object$grid <- rbind(object$grid, more$grid)
+  names(object$a0) <- colnames(object$beta) <- paste0("s", seq_len(ncol(object$beta)))
+  object
+}
+
+# ---- new data ------------------------------------------------------------------------------------
+
+check_newx <- function(newx, object, name = "newx") {
+  newx <- check_matrix(newx, name)
+  d <- nrow(object$beta)
+  if (ncol(newx) != d) {
+    stop_bad("`", name, "` must have the ", count_of(d, "column"), " of the fit's `x`, not ",
+             ncol(newx), ".")
+  }
+  check_same_names(colnames(newx), rownames(object$beta), name)
+  newx
+}
+
+check_same_names <- function(names, expected, name) {
+  if (is.null(names) || is.null(expected)) return(invisible())
+  k <- which(names != expected)[1]
+  if (!is.na(k)) {
+    stop_bad("`", name, "` must have the columns of the fit in the same order, but column ", k,
+             " is ", quoted(names[k]), ", not ", quoted(expected[k]), ".")
+  }
+}
+
+check_newcovariates <- function(newcovariates, n, object) {
+  if (is.null(newcovariates) != is.null(object$gamma)) {
+    stop_bad("`newcovariates` must ", if (is.null(newcovariates)) "" else "not ",
+             "be given, because the fit has ", if (is.null(object$gamma)) "no " else "",
+             "covariates.")
+  }
+  named <- !is.null(colnames(newcovariates))
+  newcovariates <- check_covariates(newcovariates, n, "newcovariates", "newx")
+  q <- NROW(object$gamma)
+  if (ncol(newcovariates) != q) {
+    stop_bad("`newcovariates` must have the ", count_of(q, "column"), " of the fit's `covariates`,",
+             " not ", ncol(newcovariates), ".")
+  }
+  if (named) check_same_names(colnames(newcovariates), rownames(object$gamma), "newcovariates")
+  newcovariates
+}
+
+check_newoffset <- function(newoffset, n, object) {
+  if (is.null(newoffset) == object$offset) {
+    stop_bad("`newoffset` must ", if (is.null(newoffset)) "" else "not ",
+             "be given, because the fit has ", if (object$offset) "an" else "no", " offset.")
+  }
+  if (is.null(newoffset)) return(numeric(n))
+  check_numbers(newoffset, "newoffset", n, "row of `newx`")
+}
