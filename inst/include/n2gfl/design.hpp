@@ -93,8 +93,12 @@ class Design {
     (void)threads;
   }
 
-  // An upper bound of |x_j - mean|, which bounds x_j'v / |v| for every v that sums to zero.
-  double norm_bound(int j, bool centred) const {
+  struct Norms {
+    double centred;  // a bound of |x_j - mean|, which bounds x_j'v / |v| for every v that sums to zero
+    double plain;    // |x_j|
+  };
+
+  Norms norms(int j) const {
     double sum = 0, squares = 0;
     if (starts_ == nullptr) {
       sum = column(j).sum();
@@ -105,8 +109,8 @@ class Design {
         squares += values_[k] * values_[k];
       }
     }
-    const double rest = centred ? std::fmax(0.0, squares - sum * sum / rows_) : squares;
-    return std::fabs(scale(j)) * std::sqrt(rest + 1e-14 * squares);
+    const double rest = std::fmax(0.0, squares - sum * sum / rows_) + 1e-14 * squares;
+    return {std::fabs(scale(j)) * std::sqrt(rest), std::fabs(scale(j)) * std::sqrt(squares)};
   }
 
  private:

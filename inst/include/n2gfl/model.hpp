@@ -24,19 +24,26 @@ struct Model {
       : x(design), profile(loss), graph(g), factor(std::move(u)), nonnegative(at_least_zero),
         intercept(has_intercept), threads(thread_count), poll(interrupt) {
     null_value = profile.evaluate(VectorXd::Zero(x.rows()), null_residual);
-    x.transpose_times(null_residual, null_gradient, threads, poll);
     column_norm.resize(x.cols());
-    for (int j = 0; j < x.cols(); ++j) {
-      column_norm[j] = x.norm_bound(j, intercept);
-      largest_norm = std::max(largest_norm, x.norm_bound(j, false));
+    null_gradient.resize(x.cols());
+    for (int j = 0; j < x.cols(); ++j) {  // one pass over X for all that is needed of it
+      null_gradient[j] = x.dot(j, null_residual);
+      const Design::Norms norms = x.norms(j);
+      column_norm[j] = intercept ? norms.centred : norms.plain;
+      largest_norm = std::max(largest_norm, norms.plain);
       if (factor[j] > 0 && (least_factor == 0 || factor[j] < least_factor)) least_factor = factor[j];
+      poll();
     }
   }
 
   int features() const { return x.cols(); }
 
-  // lambda1 * u_i, where lambda1 may be infinite: then only unpenalised features can be nonzero.
-  double threshold(double lambda1, int i) const { return factor[i] == 0 ? 0.0 : lambda1 * factor[i]; }
+  // lambda1 * u_i. An infinite u_i excludes the feature whatever lambda1 is, and an infinite lambda1
+  // leaves only unpenalised features.
+  double threshold(double lambda1, int i) const {
+    if (std::isinf(factor[i])) return factor[i];
+    return factor[i] == 0 ? 0.0 : lambda1 * factor[i];
+  }
 
   // Gradients below this are rounding.
   double rounding(const VectorXd& residual) const {

@@ -96,7 +96,7 @@ class Path {
 
  private:
   static constexpr double kFarRatio = 0.4;  // a larger step down in lambda1 needs rows in between
-  static constexpr double kStepRatio = 0.6;
+  static constexpr double kStepRatio = 0.5;
   static constexpr double kLooseGap = 1e-2;
 
   MatrixXd unpenalised(const MatrixXd& covariates) const {

@@ -43,6 +43,7 @@ class ProximalGradient final : public Solver {
  private:
   static constexpr int kCheckEvery = 10;
   static constexpr double kRelax = 0.95;  // the step may grow again
+  static constexpr double kRounding = 1e-15;
 
   void step() {
     model_.poll.now();
@@ -78,11 +79,13 @@ class ProximalGradient final : public Solver {
   bool majorised(double value, const VectorXd& gradient, const VectorXd& residual,
                  const VectorXd& next, const VectorXd& next_eta) {
     const VectorXd difference = next - point_;
+    if (difference.norm() <= kRounding * point_.norm()) return true;
     const double quadratic = 0.5 * lipschitz_ * difference.squaredNorm();
     VectorXd next_residual, ignored = VectorXd::Zero(next.size());
     const double next_value =
         model_.profile.evaluate(next_eta, next_residual) + penalty_->smooth(next, ignored);
-    if (next_value <= value + gradient.dot(difference) + quadratic) return true;
+    const double rounding = kRounding * (std::fabs(value) + std::fabs(gradient.dot(difference)));
+    if (next_value <= value + gradient.dot(difference) + quadratic + rounding) return true;
     const double bend = (residual - next_residual).dot(next_eta - point_eta_) +
                         penalty_->smooth_curvature(difference);
     return bend <= quadratic;
