@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "loss.hpp"
+#include "poll.hpp"
 
 namespace n2gfl {
 
@@ -71,8 +72,9 @@ struct ContractedSolution {
 
 class ActiveSet {
  public:
-  explicit ActiveSet(const ContractedProblem& problem)
-      : p_(problem), u_(problem.start), label_(u_.size()), sign_(problem.kinks.size()) {
+  ActiveSet(const ContractedProblem& problem, Poll& poll)
+      : p_(problem), poll_(poll), u_(problem.start), label_(u_.size()),
+        sign_(problem.kinks.size()) {
     std::iota(label_.begin(), label_.end(), 0);
     labels_ = static_cast<int>(u_.size());
     for (std::size_t z = 0; z < sign_.size(); ++z) sign_[z] = order(p_.kinks[z]);
@@ -82,6 +84,7 @@ class ActiveSet {
     const int regions = static_cast<int>(u_.size());
     int releases = 0;
     for (int it = 0; it < 4 * regions + 50; ++it) {
+      poll_.now();
       number_groups();
       find_direction();
       if (merge_blocked()) continue;
@@ -301,6 +304,7 @@ class ActiveSet {
   }
 
   const ContractedProblem& p_;
+  Poll& poll_;
   VectorXd u_;
   std::vector<int> label_;  // group of a region before numbering; kZero: held at zero
   std::vector<int> sign_;   // of u_k - u_l at every kink, assumed where they tie

@@ -31,7 +31,7 @@ struct Leftover {
 inline double relative_gap(const Model& model, double objective, const VectorXd& residual,
                            double largest_coefficient, const Leftover& left) {
   double charge = 0;
-  if (left.unpenalised > 0)
+  if (left.unpenalised > model.features() * model.rounding(residual))
     charge = largest_coefficient > 0 ? 2 * largest_coefficient * left.unpenalised
                                      : std::numeric_limits<double>::infinity();
   const double dual = model.profile.dual(residual / (1 + left.ratio));
@@ -63,6 +63,12 @@ struct GradientTerms {
     if (std::isinf(t)) return -t;
     return way * (gradient.value(i) - direction(i) * t - network.outflow(i)) + gradient.error(i);
   }
+  // How far node i is from dual feasibility on this side, or a bound of it; at most 0 if it is feasible.
+  double violation(int i) const {
+    const double t = model.threshold(lambda1, i);
+    if (std::isinf(t)) return -t;
+    return way * (gradient.value(i) - network.outflow(i)) - t + gradient.error(i);
+  }
   bool open(int i, int j) const { return regions == nullptr || regions->of(i) == regions->of(j); }
 };
 
@@ -75,42 +81,33 @@ class DualNorm {
     return {model_, net_, gradient_, regions, lambda1, way};
   }
 
-  // Searches from every node that may have an excess beyond the tolerance.
+  // Searches from every node that may have an excess beyond the tolerance. Regions are balanced by the
+  // search upwards; downwards there is only the zero set to search.
   void search_from_all(GradientTerms& terms, double tolerance) {
     seeds_.clear();
-    small_ratio_ = 0;
+    small_ = Leftover();
     for (int i = 0; i < model_.features(); ++i) {
-      if (terms.way < 0 && terms.regions && terms.regions->of(i) >= 0) continue;
-      const double outlook = terms.outlook(i);
-      if (outlook > tolerance)
+      const bool balanced = terms.way < 0 && terms.regions && terms.regions->of(i) >= 0;
+      if (!balanced && terms.outlook(i) > tolerance)
         seeds_.push_back(i);
-      else if (outlook > 0 && model_.threshold(terms.lambda1, i) > 0)
-        small_ratio_ = std::max(small_ratio_, outlook / model_.threshold(terms.lambda1, i));
+      else
+        count(terms, i, small_);
     }
     search_.run(terms, seeds_, terms.way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
   }
 
-  // After search_from_all.
+  // What is left after search_from_all.
   Leftover leftover(const GradientTerms& terms) const {
-    Leftover left;
-    left.ratio = small_ratio_;
-    for (int i : search_.touched()) {
-      const double excess = terms.way * search_.excess(i);
-      if (!(excess > 0)) continue;
-      const double t = model_.threshold(terms.lambda1, i);
-      if (t > 0)
-        left.ratio = std::max(left.ratio, excess / t);
-      else
-        left.unpenalised += excess;
-    }
+    Leftover left = small_;
+    for (int i : search_.touched()) count(terms, i, left);
     return left;
   }
 
-  // rho by Dinkelbach's method, on all nodes and edges. Starts at a ratio that some set attains (or 1),
-  // stops as soon as `enough(upper)` accepts an upper bound or `hopeless(lower)` rejects a lower one.
-  template <class Enough, class Hopeless>
-  Leftover dinkelbach(double lambda1, double lower, double tolerance, Enough enough,
-                      Hopeless hopeless) {
+  // rho by Dinkelbach's method, on all nodes and edges. Starts at a ratio that some set attains (or 1);
+  // stops as soon as an upper bound gives a gap of at most `thresh` or a lower one shows that none can.
+  // A `thresh` of zero asks for rho itself.
+  template <class GapOf>
+  Leftover dinkelbach(double lambda1, double lower, double tolerance, double thresh, GapOf gap_of) {
     double rho = 1;
     Leftover best{std::numeric_limits<double>::infinity(), 0};
     for (int step = 0; step < 50; ++step) {
@@ -124,8 +121,9 @@ class DualNorm {
         lower = std::max(lower, attained(node, rho));
       }
       left.ratio = rho * (1 + left.ratio) - 1;  // thresholds were scaled by rho
-      if (left.ratio < best.ratio) best = left;
-      if (enough(best) || hopeless(lower) || lower <= rho * (1 + 1e-14)) break;
+      if (step == 0 || gap_of(left) < gap_of(best)) best = left;
+      if (gap_of(best) <= thresh || lower <= rho * (1 + 1e-14)) break;
+      if (thresh > 0 && gap_of({lower - 1, 0.0}) > thresh) break;
     }
     net_.scale(1 / rho);
     return best;
@@ -146,6 +144,16 @@ class DualNorm {
   }
 
  private:
+  void count(const GradientTerms& terms, int i, Leftover& left) const {
+    const double violation = terms.violation(i);
+    if (!(violation > 0)) return;
+    const double t = model_.threshold(terms.lambda1, i);
+    if (t > 0)
+      left.ratio = std::max(left.ratio, violation / t);
+    else
+      left.unpenalised += violation;
+  }
+
   // rho of the set that the search could not empty: sum_S g over the rest of the inequality.
   double attained(const GradientTerms& terms, double rho) const {
     double total = 0, excess = 0;
@@ -193,7 +201,7 @@ class DualNorm {
   MaxFlow& search_;
   LazyGradient& gradient_;
   std::vector<int> seeds_;
-  double small_ratio_ = 0;  // the largest excess ratio among the nodes that were no seeds
+  Leftover small_;  // of the nodes that were no seeds
 };
 
 }  // namespace n2gfl

@@ -54,10 +54,8 @@ class FusedPenalty final : public Penalty {
     auto gap_of = [&](const Leftover& left) {
       return relative_gap(model_, objective, residual, largest, left);
     };
-    const Leftover left = norm_.dinkelbach(
-        lambda1_, 1.0, model_.rounding(residual),
-        [&](const Leftover& upper) { return gap_of(upper) <= thresh; },
-        [&](double lower) { return gap_of({lower - 1, 0.0}) > thresh; });
+    const Leftover left =
+        norm_.dinkelbach(lambda1_, 1.0, model_.rounding(residual), thresh, gap_of);
     return gap_of(left);
   }
 

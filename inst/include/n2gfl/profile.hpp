@@ -22,13 +22,15 @@ class Profile {
   // F(eta); the residual is -F'(eta) and is orthogonal to U to rounding.
   double evaluate(const VectorXd& eta, VectorXd& residual, VectorXd* curvature = nullptr) {
     base_ = eta + offset_;
-    double value = loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
+    double value = start(residual);
     for (int it = 0; basis_.cols() > 0 && it < kMaxSteps; ++it) {
       const VectorXd step = newton_step(residual);
       const double size = (basis_ * step).cwiseAbs().maxCoeff();
-      value = advance(step, size, value, residual);
-      if (loss_->quadratic() || size < kLastStep) break;
+      const bool moved = advance(step, size, value, residual);
+      if (!moved || loss_->quadratic() || size < kLastStep) break;
+      if (value <= kNothing * first_value_) break;  // separated: it could go on for ever
     }
+    if (!(first_value_ >= 0)) first_value_ = value;
     remove_unpenalised(residual);
     if (curvature) *curvature = curvature_;
     return value;
@@ -67,6 +69,20 @@ class Profile {
   static constexpr double kLastStep = 1e-8;   // Newton squares it: the next step is rounding
   static constexpr double kSafeStep = 1e-3;   // below it no line search is needed
   static constexpr double kLongestStep = 5.0;
+  static constexpr double kNothing = 1e-14;   // of the first value
+
+  // From the last coefficients, unless they are worse than none: far trial points must not spoil
+  // what comes after them.
+  double start(VectorXd& residual) {
+    const double warm = loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
+    if (loss_->quadratic() || basis_.cols() == 0 || warm <= first_value_) return warm;
+    const VectorXd kept = coef_;
+    coef_.setZero();
+    const double cold = loss_->evaluate(base_, residual, &curvature_);
+    if (cold < warm) return cold;
+    coef_ = kept;
+    return loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
+  }
 
   // basis' diag(omega) basis = I and U = basis * R; columns that repeat others get coefficient zero.
   void orthonormalise(const MatrixXd& unpenalised) {
@@ -102,16 +118,18 @@ class Profile {
     return step;
   }
 
-  double advance(const VectorXd& step, double size, double value, VectorXd& residual) {
+  bool advance(const VectorXd& step, double size, double& value, VectorXd& residual) {
     double t = 1;
     for (int halvings = 0; halvings < 40; ++halvings, t *= 0.5) {
       const double next = loss_->evaluate(base_ + basis_ * (coef_ + t * step), residual, &curvature_);
       if (size < kSafeStep || loss_->quadratic() || next <= value) {
         coef_ += t * step;
-        return next;
+        value = next;
+        return true;
       }
     }
-    return loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
+    value = loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
+    return false;
   }
 
   void remove_unpenalised(VectorXd& residual) const {
@@ -121,6 +139,7 @@ class Profile {
   }
 
   const Loss* loss_;
+  double first_value_ = -1;  // of the first evaluation: the scale of the loss
   VectorXd offset_, coef_, base_, curvature_;
   MatrixXd basis_, back_;
 };

@@ -60,7 +60,7 @@ class RegionNewton {
         model_->profile.evaluate(columns * problem.start, residual_, &curvature) +
         penalty(problem.kinks, problem.start);
     fill_quadratic(columns, curvature, problem);
-    const ContractedSolution best = ActiveSet(problem).solve();
+    const ContractedSolution best = ActiveSet(problem, model_->poll).solve();
     if (!(best.decrease > 0)) return 0;
     const double t = line_search(columns, problem, best, before);
     if (t == 1 && best.groups < regions.size())

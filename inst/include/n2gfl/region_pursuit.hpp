@@ -49,6 +49,8 @@ class RegionPursuit final : public PathSolver {
       if (!moved && pieces_.empty() && stop < 1e-14 * thresh) break;
       for (const Piece& piece : pieces_) add_to_work(piece.nodes);
       add_steep_to_work();
+      // Nothing to split: what is left is in the regions' values.
+      if (!moved) newton_.run(regions_, lambda1_, lambda2_, 0.0, 5);
     }
     return solution(gap);
   }
@@ -293,12 +295,9 @@ class RegionPursuit final : public PathSolver {
   double sharper_gap(double gap, double thresh, double tolerance) {
     double lower = 1;
     for (const Piece& piece : pieces_) lower = std::max(lower, set_ratio(piece));
-    auto gap_at = [&](double rho) { return relative_gap({rho - 1, 0.0}); };
-    if (gap_at(lower) > thresh) return gap;
+    if (relative_gap({lower - 1, 0.0}) > thresh) return gap;
     const Leftover exact = norm_.dinkelbach(
-        lambda1_, lower, tolerance,
-        [&](const Leftover& upper) { return relative_gap(upper) <= thresh; },
-        [&](double rho) { return gap_at(rho) > thresh; });
+        lambda1_, lower, tolerance, thresh, [&](const Leftover& left) { return relative_gap(left); });
     return std::min(gap, relative_gap(exact));
   }
 
