@@ -23,5 +23,7 @@
 #' @importFrom methods as is new
 #' @importFrom Matrix t
 #' @importClassesFrom Matrix dgCMatrix
+#' @docType package
+#' @name n2gfl-package
 #' @keywords internal
-"_PACKAGE"
+NULL

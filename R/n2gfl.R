@@ -149,7 +149,7 @@ n2gfl <- function(x, y, graph, family = c("gaussian", "binomial"),
 
   fits <- fit_grid_cpp(data$x, data$y, data$weights, data$offset, data$covariates,
                        graph_list(data$graph), lambda1, lambda2, control, progress)
-  warn_not_converged(fits, control$maxit)
+  warn_not_converged(fits, control)
   new_fit(fits, data, control, offset = !is.null(offset), weighted = !is.null(weights), call)
 }
 
@@ -190,13 +190,13 @@ call_without_data <- function(call) {
   call
 }
 
-warn_not_converged <- function(fits, maxit) {
+warn_not_converged <- function(fits, control) {
   rows <- which(!fits$converged)
   if (!length(rows)) return(invisible())
   shown <- utils::head(rows, 10)
   warning(
-    length(rows), " of ", length(fits$converged), " fits did not converge within `maxit` = ", maxit,
-    " iterations: ",
+    length(rows), " of ", length(fits$converged), " fits did not converge to `thresh` = ",
+    control$thresh, " within `maxit` = ", control$maxit, " iterations: ",
     paste0("row ", shown, " (gap ", format(fits$gap[shown], digits = 2), ")", collapse = ", "),
     if (length(rows) > 10) paste0(" and ", length(rows) - 10, " more, see `grid`"), ".",
     call. = FALSE
