@@ -1,0 +1,109 @@
+# make demo       simulate a small cohort, fit it, leave pictures in demo-output
+# make test       all tests: the core's own and R's
+# make check      R CMD build and R CMD check --as-cran, with vignettes
+# make cpp        the core's tests only, no R needed (TEST=part-of-a-name runs those)
+# make sanitize   the same under the address and undefined-behaviour sanitizers
+# make document   man, NAMESPACE and the Rcpp glue, from the comments in R and src
+# make coverage   which lines of R and C++ the R tests run
+# make bench      the measurements of bench/README.md
+# make clean      remove what make made
+#
+# Everything made goes to out/. The targets install what they need themselves
+# (tools/setup.R); nothing is installed, and nothing downloaded, when all is there.
+
+SHELL = /bin/sh
+RSCRIPT ?= Rscript
+R ?= R
+JOBS ?= 2
+TEST ?=
+
+.PHONY: demo test check cpp sanitize document coverage bench clean
+.DELETE_ON_ERROR:
+
+# One thing after the other, so that no two set-ups run at once; what is worth
+# doing side by side (compiling) is called with -j$(JOBS) below.
+ifeq ($(MAKELEVEL),0)
+.NOTPARALLEL:
+endif
+
+# ---- the package, in a library of its own ----------------------------------
+
+core := $(wildcard inst/include/n2gfl/*.hpp)
+sources := DESCRIPTION NAMESPACE $(wildcard R/*.R src/*.cpp src/*.h src/Makevars) $(core) \
+           $(wildcard inst/CITATION man/*.Rd) R src inst/include/n2gfl
+
+setup-%:
+	@$(RSCRIPT) tools/setup.R $*
+
+# Built from a copy, which keeps the objects: only what changed is compiled again.
+# R does not know which object includes which header, so a new header drops all.
+# "|": the set-up runs before, but its running is no reason to install again.
+out/installed: $(sources) | setup-demo
+	@echo "Installing n2gfl into out/lib"
+	@mkdir -p out/lib out/pkg
+	@rm -rf out/pkg/R out/pkg/man out/pkg/inst out/pkg/src/*.cpp \
+	  $(if $(filter %.hpp %.h %Makevars DESCRIPTION,$?),out/pkg/src)
+	@cp -Rp DESCRIPTION NAMESPACE R src inst $(wildcard man) out/pkg
+	@MAKEFLAGS=-j$(JOBS) $(R) CMD INSTALL --library=out/lib out/pkg >out/install.log 2>&1 \
+	  || { cat out/install.log; exit 1; }
+	@touch $@
+
+demo: setup-demo out/installed
+	@$(RSCRIPT) tools/demo.R
+
+# Both kinds of tests run, even if the first kind fails.
+test: setup-test out/installed
+	@status=0; $(MAKE) --no-print-directory cpp TEST= || status=1; \
+	  $(RSCRIPT) tools/test.R $(TEST) || status=1; exit $$status
+
+check: setup-check
+	@$(RSCRIPT) tools/check.R
+
+document: setup-document
+	@$(RSCRIPT) tools/document.R
+
+coverage: setup-coverage
+	@$(RSCRIPT) tools/coverage.R
+
+bench: setup-bench out/installed
+	@for name in fit_path tv; do $(RSCRIPT) bench/$$name.R || exit 1; done
+
+# ---- the core alone ---------------------------------------------------------
+
+# Eigen comes with RcppEigen, or from the system.
+eigen = $(or $(EIGEN),$(shell $(RSCRIPT) -e \
+  'cat(system.file("include", package = "RcppEigen"))' 2>/dev/null),$(wildcard /usr/include/eigen3))
+tests := $(patsubst tests/cpp/%.cpp,%,$(wildcard tests/cpp/*.cpp))
+warnings := -Wall -Wextra -Wpedantic
+
+cpp sanitize:
+	@test -n "$(eigen)" || { echo "The core needs the Eigen library: please run \
+	\`apt-get install libeigen3-dev\` as root or \`install.packages(\"RcppEigen\")\` in R."; exit 1; }
+	@$(MAKE) -s --no-print-directory -j$(JOBS) out/$@/core_tests EIGEN="$(eigen)"
+	@out/$@/core_tests $(TEST)
+
+out/cpp/%: flags := -O2
+out/sanitize/%: flags := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+  -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS
+
+out/cpp/core_tests: $(tests:%=out/cpp/%.o)
+out/sanitize/core_tests: $(tests:%=out/sanitize/%.o)
+out/cpp/core_tests out/sanitize/core_tests:
+	@$(CXX) $(flags) $^ -o $@
+
+define compile
+@mkdir -p $(@D)
+@echo "Compiling $< ($(@D))"
+@$(CXX) -std=c++17 $(flags) $(warnings) $(EXTRA_CXXFLAGS) -MMD -MP -Iinst/include -Itests/cpp \
+  -isystem "$(eigen)" -c $< -o $@
+endef
+
+out/cpp/%.o: tests/cpp/%.cpp
+	$(compile)
+out/sanitize/%.o: tests/cpp/%.cpp
+	$(compile)
+
+-include $(wildcard out/cpp/*.d out/sanitize/*.d)
+
+clean:
+	rm -rf out demo-output

@@ -1,0 +1,193 @@
+# Installs what a make target needs and this machine lacks. Base R only.
+#
+#   Rscript tools/setup.R demo|test|check|document|coverage|bench
+#
+# Debian's built packages come first (r-cran-*, by apt-get), CRAN's sources for
+# the rest. Nothing missing: nothing is done and no network is touched. No right
+# to install: one sentence says what to install, and the exit status is 1.
+
+# What each target needs beyond the targets before it. R packages that the
+# package itself uses are read from DESCRIPTION, with their versions.
+description <- read.dcf("DESCRIPTION")[1, ]
+listed <- function(field) {
+  entries <- trimws(strsplit(description[[field]], ",")[[1]])
+  setdiff(entries, c("", "graphics", "grDevices", "methods", "stats", "utils"))
+}
+only_vignettes <- c("knitr", "rmarkdown")
+packages <- list(
+  demo = c(listed("Imports"), listed("LinkingTo")),
+  test = setdiff(listed("Suggests"), only_vignettes),
+  check = only_vignettes,
+  document = "roxygen2",
+  coverage = "covr",
+  bench = character()
+)
+needs <- list(
+  demo = "demo", test = c("demo", "test"), check = c("demo", "test", "check"),
+  document = c("demo", "document"), coverage = c("demo", "test", "coverage"),
+  bench = c("demo", "test", "bench")
+)
+# Programs, by the name of the command; Debian's packages have the same names.
+programs <- list(check = c("pandoc", "qpdf", "tidy"))
+
+# R packages that Debian 12 does not have.
+only_cran <- c("flsa", "genlasso", "oro.nifti", "penalized", "RNifti")
+
+log_file <- file.path("out", "setup.log")
+
+say <- function(...) cat(..., "\n", sep = "")
+
+quoted <- function(names) paste0('"', names, '"', collapse = ", ")
+
+# "testthat (>= 3.0.0)" -> is there, and new enough?
+is_installed <- function(entry) {
+  name <- sub(" .*", "", entry)
+  found <- suppressWarnings(utils::packageDescription(name, fields = "Version"))
+  if (is.na(found)) return(FALSE)
+  at_least <- sub(".*>= *([0-9.-]+).*", "\\1", entry)
+  at_least == entry || package_version(found) >= at_least
+}
+
+missing_packages <- function(target) {
+  entries <- unique(unlist(packages[needs[[target]]]))
+  unique(sub(" .*", "", Filter(Negate(is_installed), entries)))
+}
+
+missing_programs <- function(target) {
+  names <- as.character(unlist(programs[needs[[target]]]))
+  names[Sys.which(names) == ""]
+}
+
+# ---- Debian ----------------------------------------------------------------
+
+# Debian's packages serve Debian's own R, not another one beside it.
+has_apt <- function() {
+  nzchar(Sys.which("apt-get")) && normalizePath(R.home()) == "/usr/lib/R"
+}
+
+succeeds <- function(command) {
+  system(paste(command, ">/dev/null 2>&1 </dev/null")) == 0
+}
+
+# What to put before apt-get: nothing for root, sudo if it asks nothing; NULL = no right.
+apt_prefix <- function() {
+  if (!has_apt()) return(NULL)
+  if (system("id -u", intern = TRUE) == "0") return("")
+  if (nzchar(Sys.which("sudo")) && succeeds("sudo -n true")) return("sudo -n ")
+  NULL
+}
+
+debian_name <- function(packages) sprintf("r-cran-%s", tolower(packages))
+
+# Which of these R packages can apt-get install? It knows once its lists are
+# there; until then our own short list of exceptions must do.
+in_debian <- function(packages) {
+  if (length(packages) == 0) return(logical())
+  has_candidate <- function(name) {
+    any(grepl("Candidate: *[0-9]", system(paste("apt-cache policy", name), intern = TRUE)))
+  }
+  if (!has_candidate("r-cran-rcpp")) return(!packages %in% only_cran)
+  vapply(debian_name(packages), has_candidate, logical(1))
+}
+
+apt_get <- function(arguments) {
+  system(paste0(apt_prefix(), "env DEBIAN_FRONTEND=noninteractive apt-get -q -y ", arguments,
+                " >>", log_file, " 2>&1 </dev/null"))
+}
+
+# Packages that only CRAN has need others, some of which Debian has built.
+cran_dependencies <- function(packages) {
+  if (length(packages) == 0) return(character())
+  found <- try(tools::package_dependencies(packages, db = utils::available.packages(),
+                                           recursive = TRUE), silent = TRUE)
+  if (inherits(found, "try-error")) return(character())
+  unique(as.character(unlist(found)))
+}
+
+install_with_apt <- function(wanted, commands) {
+  apt_get("update")
+  built <- in_debian(wanted)
+  from_cran <- wanted[!built]
+  helpers <- Filter(Negate(is_installed), setdiff(cran_dependencies(from_cran), wanted))
+  helpers <- helpers[in_debian(helpers)]
+  # Sources need compilers and libraries that r-base-dev brings.
+  toolchain <- if (length(from_cran) && !succeeds("dpkg -s r-base-dev")) "r-base-dev"
+  debs <- c(toolchain, debian_name(c(wanted[built], helpers)), commands)
+  if (length(debs) == 0) return(invisible())
+  say("Installing with apt-get: ", paste(debs, collapse = " "))
+  apt_get(paste("install --no-install-recommends", paste(debs, collapse = " ")))
+}
+
+# ---- CRAN ------------------------------------------------------------------
+
+writable_library <- function() {
+  Filter(function(path) file.access(path, 2) == 0, .libPaths())[1]
+}
+
+use_some_cran_mirror <- function() {
+  # R's own placeholder for "no mirror chosen yet"; number 1 is the cloud's.
+  if (identical(unname(getOption("repos")["CRAN"]), "@CRAN@"))
+    utils::chooseCRANmirror(ind = 1, local.only = TRUE)
+  options(timeout = max(600, getOption("timeout")))
+}
+
+install_from_cran <- function(wanted) {
+  library <- writable_library()
+  say("Installing from CRAN into ", library, ": ", paste(wanted, collapse = " "))
+  # In an R of its own, so that all output can go to the log.
+  code <- sprintf(
+    'options(repos = c(CRAN = "%s"), timeout = 600); install.packages(c(%s), "%s", Ncpus = 2)',
+    getOption("repos")["CRAN"], quoted(wanted), library)
+  system(paste(shQuote(file.path(R.home("bin"), "Rscript")), "-e", shQuote(code),
+               ">>", log_file, "2>&1 </dev/null"))
+}
+
+# ---- the way through -------------------------------------------------------
+
+commands_by_hand <- function(wanted, commands) {
+  built <- if (has_apt()) in_debian(wanted) else rep(FALSE, length(wanted))
+  debs <- c(debian_name(wanted[built]), commands)
+  from_cran <- wanted[!built]
+  paste(c(
+    if (length(debs) && has_apt())
+      paste0("`apt-get install ", paste(debs, collapse = " "), "` as root"),
+    if (length(commands) && !has_apt()) paste("the programs", paste(commands, collapse = ", ")),
+    if (length(from_cran)) paste0("`install.packages(c(", quoted(from_cran), "))` in R")
+  ), collapse = " and ")
+}
+
+stop_with <- function(...) {
+  say(...)
+  quit(status = 1)
+}
+
+main <- function(target) {
+  if (!target %in% names(needs))
+    stop_with("tools/setup.R: unknown target '", target, "', expected one of ",
+              paste(names(needs), collapse = ", "), ".")
+  wanted <- missing_packages(target)
+  commands <- missing_programs(target)
+  if (length(wanted) == 0 && length(commands) == 0) return(invisible())
+
+  may_apt <- !is.null(apt_prefix())
+  if (!may_apt && (length(commands) || is.na(writable_library())))
+    stop_with("This user may not install what `make ", target, "` needs: please run ",
+              commands_by_hand(wanted, commands), ".")
+
+  dir.create("out", showWarnings = FALSE)
+  say("Installing what `make ", target, "` needs (", paste(c(wanted, commands), collapse = ", "),
+      "); this may take some minutes, details in ", log_file, ".")
+  use_some_cran_mirror()
+  if (may_apt) install_with_apt(wanted, commands)
+  rest <- missing_packages(target)
+  if (length(rest) && !is.na(writable_library())) install_from_cran(rest)
+
+  rest <- missing_packages(target)
+  commands <- missing_programs(target)
+  if (length(rest) || length(commands))
+    stop_with("Could not install ", paste(c(rest, commands), collapse = ", "), " (see ", log_file,
+              "): please run ", commands_by_hand(rest, commands), ".")
+  say("Installed everything.")
+}
+
+main(commandArgs(trailingOnly = TRUE)[1])

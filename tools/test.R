@@ -1,0 +1,39 @@
+# Runs the R tests on the installed package and counts them.
+#
+#   Rscript tools/test.R [part of the test files' names]
+#
+# A test is one test_that() block. It fails if one of its expectations does.
+# With CI=true or N2GFL_STRICT=1 a skipped test counts as failed: a missing
+# oracle must not look like a success.
+
+library <- normalizePath(file.path("out", "lib"))
+.libPaths(c(library, .libPaths()))
+# NOT_CRAN: snapshots are compared too. The whole list of failures is wanted.
+Sys.setenv(NOT_CRAN = "true", TESTTHAT_MAX_FAILS = "Inf", R_LIBS = library)
+strict <- identical(Sys.getenv("CI"), "true") || identical(Sys.getenv("N2GFL_STRICT"), "1")
+
+# One line a file; a terminal also sees the counts move.
+reporter <- testthat::ProgressReporter$new(
+  show_praise = FALSE, update_interval = if (isatty(stdout())) 0.1 else Inf
+)
+
+part <- commandArgs(trailingOnly = TRUE)
+results <- testthat::test_dir(
+  file.path("tests", "testthat"), filter = if (length(part)) part[1],
+  package = "n2gfl", load_package = "installed", reporter = reporter,
+  stop_on_failure = FALSE
+)
+tests <- as.data.frame(results)
+
+failed <- tests$failed > 0 | tests$error
+skipped <- tests$skipped & !failed
+if (strict && any(skipped)) {
+  cat("Skipped here, and therefore failed:\n")
+  cat(sprintf("  %s: %s\n", tests$file[skipped], tests$test[skipped]), sep = "")
+  failed <- failed | skipped
+  skipped <- skipped & FALSE
+}
+cat(sprintf("R tests: %d passed, %d failed, %d skipped (%d expectations, %.0f s)\n",
+            sum(!failed & !skipped), sum(failed), sum(skipped), sum(tests$nb), sum(tests$real)))
+# No test at all is a failure as well.
+quit(status = if (any(failed) || nrow(tests) == 0) 1 else 0)
