@@ -1,0 +1,81 @@
+// Random vectors, matrices and graphs for the tests.
+#pragma once
+
+#include <n2gfl/design.hpp>
+#include <n2gfl/graph.hpp>
+
+#include <initializer_list>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace testing {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using Random = std::mt19937;
+
+const double kInfinity = std::numeric_limits<double>::infinity();
+
+inline double uniform(Random& random, double from, double to) {
+  return std::uniform_real_distribution<double>(from, to)(random);
+}
+
+inline VectorXd vec(std::initializer_list<double> values) {
+  VectorXd v(static_cast<int>(values.size()));
+  int i = 0;
+  for (double value : values) v[i++] = value;
+  return v;
+}
+
+inline VectorXd uniform_vector(Random& random, int n, double from, double to) {
+  VectorXd v(n);
+  for (int i = 0; i < n; ++i) v[i] = uniform(random, from, to);
+  return v;
+}
+
+inline MatrixXd uniform_matrix(Random& random, int rows, int cols, double from, double to) {
+  MatrixXd m(rows, cols);
+  for (int j = 0; j < cols; ++j) m.col(j) = uniform_vector(random, rows, from, to);
+  return m;
+}
+
+inline n2gfl::Graph chain(int n, double weight = 1) {
+  std::vector<n2gfl::Edge> edges;
+  for (int i = 0; i + 1 < n; ++i) edges.push_back({i, i + 1, weight});
+  return n2gfl::Graph(n, edges);
+}
+
+// Any number of edges, so that some graphs are empty, some disconnected, some dense.
+inline n2gfl::Graph random_graph(Random& random, int n) {
+  std::vector<n2gfl::Edge> edges;
+  const int wanted = random() % (2 * n);
+  for (int k = 0; k < wanted; ++k) {
+    const int i = random() % n, j = random() % n;
+    if (i != j) edges.push_back({i, j, uniform(random, 0.2, 2)});
+  }
+  return n2gfl::Graph(n, edges);
+}
+
+// A matrix by columns, as Matrix::dgCMatrix holds it.
+struct SparseColumns {
+  explicit SparseColumns(const MatrixXd& x) : rows(static_cast<int>(x.rows())) {
+    for (int j = 0; j < x.cols(); ++j) {
+      for (int i = 0; i < x.rows(); ++i) {
+        if (x(i, j) == 0) continue;
+        indices.push_back(i);
+        values.push_back(x(i, j));
+      }
+      starts.push_back(static_cast<int>(values.size()));
+    }
+  }
+  n2gfl::Design design() const {
+    return n2gfl::Design::sparse(starts.data(), indices.data(), values.data(), rows,
+                                 static_cast<int>(starts.size()) - 1);
+  }
+  int rows;
+  std::vector<int> starts{0}, indices;
+  std::vector<double> values;
+};
+
+}  // namespace testing

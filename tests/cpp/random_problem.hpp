@@ -1,0 +1,237 @@
+// Small random fits, and a certificate that shares no code with the core: the objective straight from
+// its definition, the duality gap by brute force over all node sets.
+#pragma once
+
+#include "random_data.hpp"
+
+#include <n2gfl/path.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+
+namespace testing {
+
+struct Problem {
+  MatrixXd x, covariates;
+  VectorXd y, weights, offset, factor;
+  n2gfl::Graph graph;
+  n2gfl::Settings settings;
+
+  int rows() const { return static_cast<int>(x.rows()); }
+  int features() const { return static_cast<int>(x.cols()); }
+  bool gaussian() const { return settings.family == "gaussian"; }
+  bool fused() const { return settings.penalty == "fused"; }
+
+  std::unique_ptr<n2gfl::Path> path(n2gfl::Poll& poll) const {
+    return path(n2gfl::Design::dense(x.data(), rows(), features()), poll);
+  }
+  std::unique_ptr<n2gfl::Path> path(const n2gfl::Design& design, n2gfl::Poll& poll) const {
+    return std::make_unique<n2gfl::Path>(design, y, weights, offset, covariates, graph, factor,
+                                         settings, poll);
+  }
+
+  // About the size of the largest useful lambda1.
+  double scale() const {
+    const VectorXd omega = weights / weights.sum();
+    const VectorXd centred = y.array() - omega.dot(y);
+    return (x.transpose() * omega.cwiseProduct(centred)).cwiseAbs().maxCoeff();
+  }
+};
+
+// Plain: no weights, offset, covariates or factors.
+inline Problem plain_problem(Random& random, const std::string& family, int rows, int features) {
+  Problem p;
+  p.settings.family = family;
+  p.x = uniform_matrix(random, rows, features, -1, 1);
+  VectorXd eta = 0.5 * uniform_vector(random, rows, -1, 1);
+  for (int j = 0; j < features; ++j)
+    if (j % 5 < 2) eta += (j % 10 < 5 ? 1.0 : -0.8) * p.x.col(j);
+  p.y = eta;
+  if (family == "binomial")
+    for (int i = 0; i < rows; ++i) p.y[i] = eta[i] + uniform(random, -1, 1) > 0 ? 1 : -1;
+  p.weights = VectorXd::Ones(rows);
+  p.offset = VectorXd::Zero(rows);
+  p.factor = VectorXd::Ones(features);
+  p.covariates.resize(rows, 0);
+  p.graph = chain(features);
+  return p;
+}
+
+inline VectorXd random_factor(Random& random, int features) {
+  VectorXd factor = uniform_vector(random, features, 0.3, 2);
+  if (random() % 2) factor[random() % features] = 0;
+  if (random() % 2) factor[random() % features] = kInfinity;
+  return factor;
+}
+
+// Everything that the arguments allow, by chance.
+inline Problem random_problem(Random& random) {
+  const int rows = 15 + random() % 20, features = 1 + random() % 10;
+  Problem p = plain_problem(random, random() % 2 ? "gaussian" : "binomial", rows, features);
+  const n2gfl::Sign signs[] = {n2gfl::Sign::nonnegative, n2gfl::Sign::nonpositive,
+                               n2gfl::Sign::free};
+  p.settings.sign = signs[random() % 3];
+  p.settings.intercept = random() % 4 > 0;
+  p.graph = random_graph(random, features);
+  if (random() % 2) p.weights = uniform_vector(random, rows, 0.3, 3);
+  if (random() % 4 == 0) p.weights[random() % rows] = 0;
+  if (random() % 3 == 0) p.offset = uniform_vector(random, rows, -0.5, 0.5);
+  if (random() % 3 == 0) p.covariates = uniform_matrix(random, rows, 1 + random() % 2, -1, 1);
+  if (random() % 2) p.factor = random_factor(random, features);
+  if (random() % 3 == 0)
+    for (int j = 0; j < features; ++j)
+      for (int i = 0; i < rows; ++i)
+        if (random() % 2) p.x(i, j) = 0;
+  return p;
+}
+
+inline VectorXd dense_beta(const n2gfl::Fit& fit, int features) {
+  VectorXd beta = VectorXd::Zero(features);
+  for (std::size_t k = 0; k < fit.index.size(); ++k) beta[fit.index[k]] = fit.value[k];
+  return beta;
+}
+
+// ---- the model, from its definition
+
+inline VectorXd linear_predictor(const Problem& p, const n2gfl::Fit& fit) {
+  VectorXd eta = p.offset + p.x * dense_beta(fit, p.features());
+  eta.array() += fit.intercept;
+  if (p.covariates.cols() > 0) eta += p.covariates * fit.covariates;
+  return eta;
+}
+
+inline double loss_at(const Problem& p, const VectorXd& eta) {
+  double sum = 0;
+  for (int i = 0; i < p.rows(); ++i) {
+    const double margin = p.y[i] * eta[i];
+    sum += p.weights[i] * (p.gaussian() ? 0.5 * (p.y[i] - eta[i]) * (p.y[i] - eta[i])
+                                        : std::log1p(std::exp(-std::fabs(margin))) +
+                                              std::max(0.0, -margin));
+  }
+  return sum / p.weights.sum();
+}
+
+inline double variation(const Problem& p, const VectorXd& beta) {
+  double sum = 0;
+  for (int i = 0; i < p.features(); ++i)
+    for (int a = p.graph.begin(i); a < p.graph.end(i); ++a) {
+      const double difference = beta[i] - beta[p.graph.head(a)];
+      sum += 0.5 * p.graph.weight(a) * (p.fused() ? std::fabs(difference) : difference * difference);
+    }
+  return sum;
+}
+
+inline double objective_at(const Problem& p, double lambda1, double lambda2, const VectorXd& eta,
+                           const VectorXd& beta) {
+  double size = 0;
+  for (int i = 0; i < p.features(); ++i)
+    if (beta[i] != 0) size += p.factor[i] * std::fabs(beta[i]);  // Inf where it must be zero
+  if (size > 0) size *= lambda1;
+  return loss_at(p, eta) + size + lambda2 * variation(p, beta);
+}
+
+inline double objective_of(const Problem& p, double lambda1, double lambda2, const n2gfl::Fit& fit) {
+  return objective_at(p, lambda1, lambda2, linear_predictor(p, fit), dense_beta(fit, p.features()));
+}
+
+// -d loss / d eta
+inline VectorXd residual_at(const Problem& p, const VectorXd& eta) {
+  VectorXd r(p.rows());
+  for (int i = 0; i < p.rows(); ++i)
+    r[i] = p.weights[i] / p.weights.sum() *
+           (p.gaussian() ? p.y[i] - eta[i] : p.y[i] / (1 + std::exp(p.y[i] * eta[i])));
+  return r;
+}
+
+inline double dual_at(const Problem& p, const VectorXd& theta) {
+  double value = -theta.dot(p.offset);
+  for (int i = 0; i < p.rows(); ++i) {
+    const double omega = p.weights[i] / p.weights.sum();
+    if (omega == 0) continue;
+    if (p.gaussian()) {
+      value += theta[i] * p.y[i] - 0.5 * theta[i] * theta[i] / omega;
+      continue;
+    }
+    const double u = theta[i] * p.y[i] / omega;
+    if (u > 0) value -= omega * u * std::log(u);
+    if (u < 1) value -= omega * (1 - u) * std::log(1 - u);
+  }
+  return value;
+}
+
+// ---- certificates
+
+// The largest ratio of sum_S g to what the penalty charges for S, over all node sets S. Sets that the
+// penalty does not see have no ratio: `unseen` is the largest sum over one of those.
+struct LargestRatio {
+  double ratio = 0, unseen = 0;
+};
+
+inline LargestRatio largest_ratio(const n2gfl::Graph& graph, const VectorXd& g,
+                                  const VectorXd& thresholds, double lambda2, bool both_sides) {
+  LargestRatio answer;
+  const int n = graph.nodes();
+  for (unsigned set = 1; set < (1u << n); ++set) {
+    double sum = 0, charge = 0;
+    for (int i = 0; i < n; ++i) {
+      if (!(set >> i & 1)) continue;
+      sum += g[i];
+      charge += thresholds[i];
+      for (int a = graph.begin(i); a < graph.end(i); ++a)
+        if (!(set >> graph.head(a) & 1)) charge += lambda2 * graph.weight(a);
+    }
+    if (both_sides) sum = std::fabs(sum);
+    if (charge > 0)
+      answer.ratio = std::max(answer.ratio, sum / charge);
+    else
+      answer.unseen = std::max(answer.unseen, sum);
+  }
+  return answer;
+}
+
+inline double null_objective(const Problem& p) {
+  const auto loss = n2gfl::make_loss(p.settings.family, p.y, p.weights);
+  const int extra = p.settings.intercept ? 1 : 0;
+  MatrixXd u = MatrixXd::Ones(p.rows(), extra + p.covariates.cols());
+  u.rightCols(p.covariates.cols()) = p.covariates;
+  n2gfl::Profile profile(*loss, u, p.offset);
+  VectorXd residual;
+  return profile.evaluate(VectorXd::Zero(p.rows()), residual);
+}
+
+struct Certificate {
+  double objective = 0;
+  double gap = 0;          // (primal - dual) / null objective
+  double unpenalised = 0;  // largest slope along what no penalty sees: must be rounding
+};
+
+inline Certificate certify(const Problem& p, double lambda1, double lambda2, const n2gfl::Fit& fit) {
+  const VectorXd beta = dense_beta(fit, p.features()), eta = linear_predictor(p, fit);
+  const VectorXd r = residual_at(p, eta);
+  const bool both_sides = p.settings.sign == n2gfl::Sign::free;
+  VectorXd g = p.x.transpose() * r, thresholds(p.features());
+  for (int i = 0; i < p.features(); ++i) {
+    const double u = p.factor[i];
+    thresholds[i] = u == 0 ? 0 : std::isinf(u) ? kInfinity : lambda1 * u;
+    for (int a = p.graph.begin(i); !p.fused() && a < p.graph.end(i); ++a)
+      g[i] -= 2 * lambda2 * p.graph.weight(a) * (beta[i] - beta[p.graph.head(a)]);
+  }
+  if (p.settings.sign == n2gfl::Sign::nonpositive) g = -g;
+  const LargestRatio largest =
+      largest_ratio(p.graph, g, thresholds, p.fused() ? lambda2 : 0.0, both_sides);
+  const double s = 1 / std::max(1.0, largest.ratio);
+  const double edges = p.fused() ? 0 : s * s * lambda2 * variation(p, beta);
+  Certificate answer;
+  answer.objective = objective_of(p, lambda1, lambda2, fit);
+  answer.gap = (answer.objective - dual_at(p, s * r) + edges) / null_objective(p);
+  answer.unpenalised = largest.unseen;
+  if (p.settings.intercept) answer.unpenalised = std::max(answer.unpenalised, std::fabs(r.sum()));
+  if (p.covariates.cols() > 0)
+    answer.unpenalised =
+        std::max(answer.unpenalised, (p.covariates.transpose() * r).cwiseAbs().maxCoeff());
+  return answer;
+}
+
+}  // namespace testing

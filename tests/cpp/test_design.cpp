@@ -1,0 +1,182 @@
+// The view of X: dense and sparse say the same, and both what plain matrix algebra says.
+#include "check.hpp"
+#include "random_data.hpp"
+
+#include <n2gfl/design.hpp>
+
+#include <cmath>
+#include <random>
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using n2gfl::Design;
+using n2gfl::Poll;
+using testing::Random;
+using testing::SparseColumns;
+using testing::uniform;
+using testing::uniform_matrix;
+using testing::uniform_vector;
+using testing::vec;
+
+namespace {
+
+MatrixXd half_empty(Random& random, int rows, int cols) {
+  MatrixXd x = uniform_matrix(random, rows, cols, -2, 2);
+  for (int k = 0; k < x.size(); ++k)
+    if (random() % 2) x.data()[k] = 0;
+  if (cols > 1) x.col(1).setZero();  // an empty column
+  return x;
+}
+
+Design dense(const MatrixXd& x) {
+  return Design::dense(x.data(), static_cast<int>(x.rows()), static_cast<int>(x.cols()));
+}
+
+double relative_distance(const VectorXd& a, const VectorXd& b) {
+  return (a - b).norm() / (1e-300 + a.norm() + b.norm());
+}
+
+// Every method against `meant`, the matrix that the view stands for.
+void check_view(const Design& x, const MatrixXd& meant, Random& random) {
+  const int n = static_cast<int>(meant.rows());
+  const VectorXd v = uniform_vector(random, n, -1, 1), h = uniform_vector(random, n, 0, 1);
+  CHECK(x.rows() == n && x.cols() == meant.cols());
+  VectorXd product;
+  Poll poll;
+  x.transpose_times(v, product, 1, poll);
+  CHECK_NEAR(relative_distance(product, meant.transpose() * v), 0, 1e-14);
+  for (int j = 0; j < x.cols(); ++j) {
+    const VectorXd column = meant.col(j);
+    const double size = 1e-14 * column.norm();
+    CHECK_NEAR(x.dot(j, v), column.dot(v), size);
+    VectorXd sum = v, weighted = v;
+    x.add(j, -0.7, sum);
+    x.add_weighted(j, 0.3, h, weighted);
+    CHECK_NEAR((sum - (v - 0.7 * column)).norm(), 0, 1e-15 * v.norm() + size);
+    CHECK_NEAR((weighted - (v + 0.3 * h.cwiseProduct(column))).norm(), 0, 1e-15 * v.norm() + size);
+    CHECK_NEAR(x.weighted_square(j, h), column.cwiseAbs2().dot(h), size * column.norm());
+  }
+}
+
+// |x - mean| in more digits.
+double centred_norm(const VectorXd& x) {
+  long double mean = 0, squares = 0;
+  for (int i = 0; i < x.size(); ++i) mean += static_cast<long double>(x[i]) / x.size();
+  for (int i = 0; i < x.size(); ++i) squares += (x[i] - mean) * (x[i] - mean);
+  return static_cast<double>(std::sqrt(squares));
+}
+
+}  // namespace
+
+TEST(design_is_a_view_of_dense_and_sparse_matrices) {
+  Random random(1);
+  for (int round = 0; round < 10; ++round) {
+    const MatrixXd x = half_empty(random, 1 + random() % 20, 1 + random() % 6);
+    const SparseColumns sparse(x);
+    check_view(dense(x), x, random);
+    check_view(sparse.design(), x, random);
+    Design mirrored = sparse.design();
+    mirrored.mirror();
+    check_view(mirrored, -x, random);
+    mirrored.mirror();
+    check_view(mirrored, x, random);
+  }
+}
+
+TEST(design_standardises_with_weights) {
+  Random random(2);
+  const int n = 15;
+  const MatrixXd x = half_empty(random, n, 4).array() + 0.5 * (random() % 2);
+  VectorXd omega = uniform_vector(random, n, 0.1, 2);
+  omega[3] = 0;
+  omega /= omega.sum();
+  MatrixXd meant = x;
+  for (int j = 0; j < x.cols(); ++j) {
+    const double mean = omega.dot(x.col(j));
+    const double sd = std::sqrt(omega.dot((x.col(j).array() - mean).square().matrix()));
+    meant.col(j) *= sd > 0 ? 1 / sd : 0;
+  }
+  const SparseColumns columns(x);
+  for (Design view : {dense(x), columns.design()}) {
+    view.standardise(omega);
+    check_view(view, meant, random);
+    view.mirror();  // together
+    check_view(view, -meant, random);
+    CHECK_NEAR(view.scale(0), -meant.col(0).norm() / x.col(0).norm(), 1e-13);
+  }
+}
+
+TEST(design_knows_a_constant_column) {
+  const int n = 1000;
+  Random random(3);
+  VectorXd omega = uniform_vector(random, n, 0.1, 2);
+  omega /= omega.sum();
+  MatrixXd x(n, 6);
+  x.col(0).setConstant(0.1);
+  x.col(1).setConstant(-1e12 / 3);
+  x.col(2).setZero();
+  x.col(3).setConstant(1e-200);
+  x.col(4) = 1e6 + uniform_vector(random, n, -1, 1).array() * 1e-3;  // varies, far from zero
+  x.col(5) = 1e-100 * uniform_vector(random, n, -1, 1);              // varies, tiny
+  const SparseColumns columns(x);
+  for (Design view : {dense(x), columns.design()}) {
+    view.standardise(omega);
+    for (int j = 0; j < 4; ++j) CHECK(view.scale(j) == 0);
+    CHECK_NEAR(view.scale(4), 1e3 * std::sqrt(3.0), 100);
+    CHECK_NEAR(view.scale(5), 1e100 * std::sqrt(3.0), 1e99);
+  }
+  // Constant where the weights are: as good as constant.
+  MatrixXd partly = MatrixXd::Ones(3, 1);
+  partly(2, 0) = 7;
+  Design view = dense(partly);
+  view.standardise(vec({0.5, 0.5, 0}));
+  CHECK(view.scale(0) == 0);
+}
+
+TEST(design_norms_are_bounds) {
+  Random random(4);
+  for (int n : {1, 2, 30, 5000})
+    for (double mean : {0.0, 1.0, -1e3, 1e7}) {
+      MatrixXd x = uniform_matrix(random, n, 3, -1, 1);
+      x.array() += mean;
+      if (mean == 0) x.topRows(n / 2).setZero();
+      const SparseColumns columns(x);
+      for (Design view : {dense(x), columns.design()})
+        for (int j = 0; j < 3; ++j) {
+          const Design::Norms norms = view.norms(j);
+          const double least = centred_norm(x.col(j)), plain = x.col(j).norm();
+          CHECK(norms.centred >= least * (1 - 1e-15));
+          CHECK(norms.centred <= 1.01 * least + 1e-6 * plain);  // and not a useless one
+          CHECK_NEAR(norms.plain, plain, 1e-13 * plain);
+        }
+    }
+}
+
+TEST(design_norms_follow_the_scale_and_bound_products) {
+  Random random(5);
+  const int n = 40;
+  const MatrixXd x = uniform_matrix(random, n, 5, 0, 10);
+  Design view = dense(x);
+  view.standardise(VectorXd::Constant(n, 1.0 / n));
+  view.mirror();
+  for (int round = 0; round < 20; ++round) {
+    const VectorXd v = uniform_vector(random, n, -1, 1);
+    const VectorXd balanced = v.array() - v.mean();
+    for (int j = 0; j < 5; ++j) {
+      CHECK(std::fabs(view.dot(j, v)) <= view.norms(j).plain * v.norm());
+      CHECK(std::fabs(view.dot(j, balanced)) <= view.norms(j).centred * balanced.norm());
+      CHECK_NEAR(view.norms(j).centred, std::sqrt(1.0 * n), 1e-5);
+    }
+  }
+}
+
+TEST(design_products_cross_blocks) {
+  const int cols = 10000;  // more than one block of columns
+  Random random(6);
+  const MatrixXd x = uniform_matrix(random, 3, cols, -1, 1);
+  const VectorXd v = vec({1, -2, 0.5});
+  VectorXd product;
+  Poll poll;
+  dense(x).transpose_times(v, product, 2, poll);
+  CHECK_NEAR((product - x.transpose() * v).cwiseAbs().maxCoeff(), 0, 1e-15);
+}

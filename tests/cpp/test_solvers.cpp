@@ -1,0 +1,403 @@
+// Every solver on small random problems: they agree, and brute force over all node sets proves them.
+#include "check.hpp"
+#include "random_problem.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+using Eigen::VectorXd;
+using n2gfl::Fit;
+using n2gfl::Poll;
+using n2gfl::Sign;
+using testing::Certificate;
+using testing::certify;
+using testing::dense_beta;
+using testing::kInfinity;
+using testing::null_objective;
+using testing::objective_of;
+using testing::plain_problem;
+using testing::Problem;
+using testing::Random;
+using testing::random_problem;
+using testing::SparseColumns;
+using testing::uniform_vector;
+using testing::vec;
+
+namespace {
+
+const Sign kSigns[] = {Sign::nonnegative, Sign::nonpositive, Sign::free};
+const char* const kFamilies[] = {"gaussian", "binomial"};
+const char* const kPenalties[] = {"fused", "laplacian"};
+
+Fit fit_with(Problem p, const std::string& algorithm, double lambda1, double lambda2) {
+  p.settings.algorithm = algorithm;
+  Poll poll;
+  return p.path(poll)->fit({lambda1, lambda2});
+}
+
+Fit sparse_fit(const Problem& p, double lambda1, double lambda2) {
+  const SparseColumns columns(p.x);
+  Poll poll;
+  return p.path(columns.design(), poll)->fit({lambda1, lambda2});
+}
+
+bool any_unpenalised(const Problem& p, double lambda1) {
+  return lambda1 == 0 || (p.factor.array() == 0).any();
+}
+
+void check_signs(const Problem& p, const Fit& fit) {
+  for (std::size_t k = 0; k < fit.index.size(); ++k) {
+    CHECK(fit.value[k] != 0 && std::isfinite(fit.value[k]));
+    CHECK(p.settings.sign != Sign::nonnegative || fit.value[k] > 0);
+    CHECK(p.settings.sign != Sign::nonpositive || fit.value[k] < 0);
+    CHECK(std::isfinite(p.factor[fit.index[k]]));
+    CHECK(k == 0 || fit.index[k - 1] < fit.index[k]);
+  }
+}
+
+// The fit is what it says: converged, its gap a bound of the true one.
+Certificate check_fit(const Problem& p, double lambda1, double lambda2, const Fit& fit) {
+  const Certificate proof = certify(p, lambda1, lambda2, fit);
+  check_signs(p, fit);
+  CHECK(fit.converged && fit.gap <= p.settings.thresh);
+  // Rounding, and less exactness where no penalty holds a feature: there the gap is an estimate.
+  const double slack = any_unpenalised(p, lambda1) ? 10 * p.settings.thresh : 1e-12;
+  CHECK(proof.gap <= fit.gap + slack);
+  CHECK(proof.gap >= -1e-12 - slack);
+  CHECK_NEAR(proof.unpenalised, 0, 1e-6 * p.scale());
+  return proof;
+}
+
+void check_all_solvers(Problem p, double lambda1, double lambda2) {
+  p.settings.max_iterations = 100000;
+  const double null = null_objective(p);
+  const double first = check_fit(p, lambda1, lambda2, fit_with(p, "pursuit", lambda1, lambda2)).objective;
+  for (const char* algorithm : {"fista", "ista"}) {
+    const Fit fit = fit_with(p, algorithm, lambda1, lambda2);
+    const double other = check_fit(p, lambda1, lambda2, fit).objective;
+    CHECK_NEAR(other, first, 2 * p.settings.thresh * null);
+  }
+  const Fit sparse = sparse_fit(p, lambda1, lambda2);
+  CHECK_NEAR(objective_of(p, lambda1, lambda2, sparse), first, 2 * p.settings.thresh * null);
+}
+
+}  // namespace
+
+TEST(solvers_agree_on_random_fused_problems) {
+  for (int seed = 0; seed < 150; ++seed) {
+    Random random(seed);
+    Problem p = random_problem(random);
+    p.settings.thresh = 1e-8;
+    const double shares1[] = {0.5, 0.1, 0.02}, shares2[] = {0, 0.05, 0.3};
+    check_all_solvers(p, p.scale() * shares1[random() % 3], p.scale() * shares2[random() % 3]);
+  }
+}
+
+TEST(solvers_agree_on_random_laplacian_problems) {
+  for (int seed = 0; seed < 100; ++seed) {
+    Random random(1000 + seed);
+    Problem p = random_problem(random);
+    p.settings.penalty = "laplacian";
+    p.settings.thresh = 1e-8;
+    const double shares1[] = {0.5, 0.1, 0.02}, shares2[] = {0, 0.1, 5};
+    check_all_solvers(p, p.scale() * shares1[random() % 3], p.scale() * shares2[random() % 3]);
+  }
+}
+
+// The reported gap must never be smaller than what can be proved at the residual: tight and loose.
+TEST(reported_gap_is_never_too_small) {
+  for (double thresh : {1e-3, 1e-10})
+    for (int seed = 0; seed < 400; ++seed) {
+      Random random(2000 + seed);
+      Problem p = random_problem(random);
+      for (int i = 0; i < p.features(); ++i)
+        if (p.factor[i] == 0) p.factor[i] = 1;
+      p.settings.thresh = thresh;
+      const double lambda1 = 0.03 * p.scale(), lambda2 = (seed % 3) * 0.03 * p.scale();
+      const Fit fit = fit_with(p, "pursuit", lambda1, lambda2);
+      CHECK(certify(p, lambda1, lambda2, fit).gap <= fit.gap + 1e-12);
+    }
+}
+
+TEST(solvers_do_not_mind_scale) {
+  for (const char* family : kFamilies)
+    for (Sign sign : kSigns)
+      for (const char* penalty : kPenalties)
+        for (double scale : {1e-8, 1e8}) {
+          Random random(5);
+          Problem p = plain_problem(random, family, 30, 10);
+          p.settings.sign = sign;
+          p.settings.penalty = penalty;
+          p.settings.thresh = 1e-10;
+          const double lambda1 = 0.1 * p.scale(), lambda2 = 0.05 * p.scale();
+          const Fit plain = fit_with(p, "pursuit", lambda1, lambda2);
+          const VectorXd beta = dense_beta(plain, 10);
+          CHECK(plain.converged && !plain.index.empty());
+
+          Problem wide = p;  // X scaled: coefficients shrink. A Laplacian's are squared.
+          wide.x *= scale;
+          const double bend = p.fused() ? scale : scale * scale;
+          const Fit fit = fit_with(wide, "pursuit", lambda1 * scale, lambda2 * bend);
+          CHECK(fit.converged && fit.index == plain.index);
+          CHECK_NEAR((dense_beta(fit, 10) * scale - beta).norm(), 0, 1e-6 * beta.norm());
+          CHECK_NEAR(fit.intercept, plain.intercept, 1e-6);
+          if (!p.gaussian()) continue;
+
+          Problem tall = p;  // y scaled: everything follows
+          tall.y *= scale;
+          const Fit high = fit_with(tall, "pursuit", lambda1 * scale, p.fused() ? lambda2 * scale : lambda2);
+          CHECK(high.converged && high.index == plain.index);
+          CHECK_NEAR((dense_beta(high, 10) / scale - beta).norm(), 0, 1e-6 * beta.norm());
+          CHECK_NEAR(high.intercept / scale, plain.intercept, 1e-6);
+          CHECK_NEAR(high.deviance_ratio, plain.deviance_ratio, 1e-8);
+        }
+}
+
+TEST(weights_count_observations) {
+  // A weight of two is a row twice, a weight of zero is no row.
+  for (const char* family : kFamilies) {
+    Random random(6);
+    Problem p = plain_problem(random, family, 20, 8);
+    p.settings.sign = Sign::free;
+    p.settings.thresh = 1e-11;
+    p.weights[0] = 2;
+    p.weights[1] = 0;
+    Problem twice = p;
+    twice.x.row(1) = p.x.row(0);
+    twice.y[1] = p.y[0];
+    twice.weights.setOnes();
+    const double lambda1 = 0.1 * p.scale(), lambda2 = 0.03 * p.scale();
+    const Fit a = fit_with(p, "pursuit", lambda1, lambda2);
+    const Fit b = fit_with(twice, "pursuit", lambda1, lambda2);
+    CHECK_NEAR((dense_beta(a, 8) - dense_beta(b, 8)).norm(), 0, 1e-5);
+    CHECK_NEAR(a.deviance_ratio, b.deviance_ratio, 1e-9);
+  }
+}
+
+TEST(without_penalties_the_fit_is_least_squares) {
+  for (const char* penalty : kPenalties)
+    for (const char* algorithm : {"pursuit", "fista"}) {
+      Random random(7);
+      Problem p = plain_problem(random, "gaussian", 40, 6);
+      p.settings.sign = Sign::free;
+      p.settings.penalty = penalty;
+      p.settings.thresh = 1e-10;
+      Eigen::MatrixXd u(40, 7);
+      u << VectorXd::Ones(40), p.x;
+      const VectorXd expected = u.colPivHouseholderQr().solve(p.y);
+      const Fit fit = fit_with(p, algorithm, 0, 0);
+      CHECK(fit.converged);
+      CHECK_NEAR((dense_beta(fit, 6) - expected.tail(6)).norm(), 0, 1e-4);
+      CHECK_NEAR(fit.intercept, expected[0], 1e-4);
+    }
+}
+
+TEST(fusion_alone_fits_constants_per_component) {
+  // lambda1 = 0 and a strong fusion: one value for each component of the graph.
+  for (const char* algorithm : {"pursuit", "fista"}) {
+    Random random(8);
+    Problem p = plain_problem(random, "gaussian", 30, 6);
+    p.graph = n2gfl::Graph(6, {{0, 1, 1.0}, {1, 2, 1.0}, {3, 4, 1.0}, {4, 5, 1.0}});
+    p.settings.sign = Sign::free;
+    p.settings.thresh = 1e-10;
+    Eigen::MatrixXd u(30, 3);
+    u << VectorXd::Ones(30), p.x.leftCols(3).rowwise().sum(), p.x.rightCols(3).rowwise().sum();
+    const VectorXd expected = u.colPivHouseholderQr().solve(p.y);
+    const Fit fit = fit_with(p, algorithm, 0, 10 * p.scale());
+    CHECK(fit.converged);
+    const VectorXd beta = dense_beta(fit, 6);
+    for (int i = 0; i < 6; ++i) CHECK_NEAR(beta[i], expected[1 + i / 3], 1e-4);
+    CHECK(fit.pieces == 2 && fit.regions == 2);
+  }
+}
+
+TEST(without_l1_the_fit_is_still_certified) {
+  for (int seed = 0; seed < 40; ++seed) {
+    Random random(3000 + seed);
+    Problem p = random_problem(random);
+    p.settings.family = "gaussian";
+    p.factor.setOnes();
+    p.settings.thresh = 1e-8;
+    const double lambda2 = 0.05 * p.scale(), null = null_objective(p);
+    const Fit fit = fit_with(p, "pursuit", 0, lambda2), other = fit_with(p, "fista", 0, lambda2);
+    check_signs(p, fit);
+    CHECK(fit.converged && other.converged);
+    CHECK_NEAR(objective_of(p, 0, lambda2, fit), objective_of(p, 0, lambda2, other), 1e-7 * null);
+  }
+}
+
+TEST(an_infinite_factor_excludes_whatever_lambda1_is) {
+  for (const char* penalty : kPenalties)
+    for (const char* algorithm : {"pursuit", "fista"})
+      for (double share : {0.1, 0.0}) {
+        Random random(9);
+        Problem p = plain_problem(random, "gaussian", 30, 6);
+        p.settings.sign = Sign::free;
+        p.settings.penalty = penalty;
+        p.factor[0] = kInfinity;
+        const double lambda1 = share * p.scale(), lambda2 = 0.01 * p.scale();
+        const Fit fit = fit_with(p, algorithm, lambda1, lambda2);
+        CHECK(fit.converged && !fit.index.empty());
+        CHECK(std::isfinite(fit.gap) && std::isfinite(fit.intercept));
+        check_signs(p, fit);
+      }
+}
+
+TEST(perfect_separation_ends) {
+  for (const char* penalty : kPenalties)
+    for (const char* algorithm : {"pursuit", "fista"})
+      for (Sign sign : {Sign::nonnegative, Sign::free})
+        for (double share : {1e-3, 1e-8}) {
+          Random random(10);
+          Problem p = plain_problem(random, "binomial", 20, 4);
+          for (int i = 0; i < 20; ++i) p.x(i, 0) = p.y[i] * (1 + i % 3);
+          p.settings.sign = sign;
+          p.settings.penalty = penalty;
+          p.settings.max_iterations = 500;
+          const Fit fit = fit_with(p, algorithm, share * p.scale(), 0.1 * share * p.scale());
+          CHECK(dense_beta(fit, 4).allFinite() && std::isfinite(fit.intercept));
+          CHECK(fit.gap >= 0 && fit.converged == (fit.gap <= p.settings.thresh));
+          CHECK(fit.deviance_ratio > 0.9);
+          if (std::string(algorithm) == "pursuit") CHECK(fit.converged);
+        }
+}
+
+TEST(separation_by_what_is_not_penalised_ends) {
+  // No optimum exists. The fit must end, say so by its gap or its loss, and stay below the null fit.
+  for (bool by_feature : {false, true}) {
+    Random random(11);
+    Problem p = plain_problem(random, "binomial", 16, 4);
+    VectorXd separating(16);
+    for (int i = 0; i < 16; ++i) separating[i] = p.y[i] * (1 + i % 3);
+    if (by_feature) {
+      p.x.col(0) = separating;
+      p.factor[0] = 0;
+    } else {
+      p.covariates = separating;
+    }
+    p.settings.sign = Sign::free;
+    p.settings.max_iterations = 100;
+    const Fit fit = fit_with(p, "pursuit", 0.05 * p.scale(), 0);
+    CHECK(objective_of(p, 0.05 * p.scale(), 0, fit) <= std::log(2.0));
+    CHECK(fit.covariates.allFinite() && dense_beta(fit, 4).allFinite());
+  }
+}
+
+TEST(a_separable_mixture_of_free_parts_keeps_below_the_null_fit) {
+  // Covariates and an unpenalised feature separate together, neither does alone.
+  Random random(791);
+  Problem p = random_problem(random);
+  p.settings.max_iterations = 20;
+  const Fit fit = fit_with(p, "pursuit", 0.2, 0);
+  CHECK(p.covariates.cols() == 2 && (p.factor.array() == 0).any());
+  CHECK(objective_of(p, 0.2, 0, fit) <= null_objective(p) * (1 + 1e-9));
+}
+
+TEST(a_cold_fit_equals_the_end_of_a_path) {
+  for (const char* family : kFamilies)
+    for (const char* penalty : kPenalties)
+      for (Sign sign : kSigns) {
+        Random random(12);
+        Problem p = plain_problem(random, family, 40, 30);
+        p.settings.sign = sign;
+        p.settings.penalty = penalty;
+        p.settings.thresh = 1e-9;
+        p.settings.nlambda1 = 8;
+        Poll poll;
+        const auto path = p.path(poll);
+        const double lambda2 = 0.05 * p.scale();
+        const auto rows = path->grid({}, {lambda2});
+        Fit warm;
+        for (const auto& row : rows) {
+          warm = path->fit(row);
+          CHECK(warm.converged);
+        }
+        const Fit cold = fit_with(p, "pursuit", rows.back().lambda1, lambda2);
+        CHECK(cold.converged && !cold.index.empty());
+        const double a = objective_of(p, rows.back().lambda1, lambda2, warm);
+        const double b = objective_of(p, rows.back().lambda1, lambda2, cold);
+        CHECK_NEAR(a, b, 2e-9 * null_objective(p));
+        CHECK_NEAR((dense_beta(warm, 30) - dense_beta(cold, 30)).norm(), 0, 1e-3);
+      }
+}
+
+TEST(rows_may_come_in_any_order) {
+  // Up and down again, with and without fusion: what the solver remembers must not matter.
+  for (const char* penalty : kPenalties) {
+    Random random(13);
+    Problem p = plain_problem(random, "binomial", 40, 10);
+    p.settings.sign = Sign::free;
+    p.settings.penalty = penalty;
+    p.settings.thresh = 1e-9;
+    Poll poll;
+    const auto path = p.path(poll);
+    for (double share1 : {0.05, 0.5, 0.01, 2.0, 0.2})
+      for (double share2 : {0.1, 0.0, 0.02}) {
+        const double lambda1 = share1 * p.scale(), lambda2 = share2 * p.scale();
+        check_fit(p, lambda1, lambda2, path->fit({lambda1, lambda2}));
+      }
+  }
+}
+
+TEST(too_few_iterations_are_admitted) {
+  for (const char* algorithm : {"ista", "fista", "pursuit"}) {
+    Random random(14);
+    Problem p = plain_problem(random, "binomial", 30, 10);
+    p.settings.thresh = 1e-12;
+    p.settings.max_iterations = 1;
+    const double lambda1 = 0.02 * p.scale(), lambda2 = 0.02 * p.scale();
+    const Fit fit = fit_with(p, algorithm, lambda1, lambda2);
+    CHECK(fit.converged == (fit.gap <= 1e-12));
+    CHECK(std::string(algorithm) == "pursuit" || (!fit.converged && fit.iterations == 1));
+    CHECK(certify(p, lambda1, lambda2, fit).gap <= fit.gap + 1e-12);
+  }
+}
+
+TEST(a_fit_can_be_interrupted_and_the_exception_is_kept) {
+  struct Stop {
+    int code;
+  };
+  for (const char* penalty : kPenalties)
+    for (const char* algorithm : {"pursuit", "fista", "ista"}) {
+      Random random(15);
+      Problem p = plain_problem(random, "binomial", 50, 300);
+      p.settings.penalty = penalty;
+      p.settings.algorithm = algorithm;
+      p.settings.thresh = 1e-9;
+      bool armed = false;
+      Poll poll([&armed] {
+        if (armed) throw Stop{42};
+      });
+      const auto path = p.path(poll);
+      armed = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(110));  // a Poll asks ten times a second
+      int code = 0;
+      try {
+        path->fit({0.05 * p.scale(), 0.05 * p.scale()});
+      } catch (const Stop& stop) {
+        code = stop.code;
+      }
+      CHECK(code == 42);
+    }
+}
+
+TEST(data_without_anything_to_explain_give_zero) {
+  for (const char* penalty : kPenalties)
+    for (const char* algorithm : {"pursuit", "fista"})
+      for (double level : {0.0, 0.1, 1e8}) {  // 0.1 has a mean that rounds
+        Random random(16);
+        Problem p = plain_problem(random, "gaussian", 11, 5);
+        p.y.setConstant(level);
+        p.settings.penalty = penalty;
+        p.settings.sign = Sign::free;
+        const Fit fit = fit_with(p, algorithm, 1e-3, 1e-3);
+        CHECK(fit.index.empty() && fit.converged);
+        CHECK_NEAR(fit.intercept, level, 1e-15 * level);
+        CHECK(fit.deviance_ratio == 0 || std::fabs(level) > 0);
+      }
+}

@@ -1,0 +1,121 @@
+# Optimality of a fit, checked without the package: the best dual point along the residual is
+# found by a linear program (the package uses flows), then made exactly feasible, so that the
+# gap below is a proof and not an estimate.
+
+# Variables: the flow of each edge and one number t, all in units of `scale`.
+#   what = "scale":   largest t <= 1 with  t g - div(flow) within the bounds
+#   what = "violate": smallest t >= 0 with  g - div(flow) within the bounds widened by t
+# The bounds are +-lambda1 u (one side only for one-sided signs); |flow| <= cap.
+dual_program <- function(g, bound, caps, graph, sign, what) {
+  on <- which(bound < Inf)
+  scale <- max(abs(g), caps, bound[on])
+  v <- conic_variables(c(t = 1, flow = length(caps)))
+  div <- t(incidence(graph))[on, , drop = FALSE]
+  g <- g[on] / scale
+  bound <- bound[on] / scale
+  side <- function(s) {
+    if (what == "scale") return(in_cone(v, bound, t = -s * g, flow = s * div))
+    in_cone(v, bound - s * g, t = rep(1, length(g)), flow = s * div)
+  }
+  box <- function(s) in_cone(v, caps / scale, flow = s * diag(length(caps)))
+  limit <- if (what == "scale") in_cone(v, 1, t = -1) else in_cone(v, 0, t = 1)
+  rows <- stack_rows(c(
+    list(limit), if (sign != "nonpositive") list(side(1)),
+    if (sign != "nonnegative") list(side(-1)), if (length(caps)) list(box(1), box(-1))
+  ))
+  cost <- replace(numeric(1 + length(caps)), 1, if (what == "scale") -1 else 1)
+  answer <- ecos_solve(cost, rows, list(l = length(rows$h), q = integer(0), e = 0))
+  flow <- answer$x[v$flow] * scale
+  list(t = answer$x[v$t], flow = pmin(pmax(flow, -caps), caps))
+}
+
+# How far `excess` sticks out of its bounds, node by node.
+outside <- function(excess, bound, sign) {
+  out <- switch(sign, nonnegative = excess, nonpositive = -excess, free = abs(excess)) - bound
+  out[bound == Inf] <- 0
+  pmax(out, 0)
+}
+
+# A dual value that is a true lower bound of the optimum (up to `violation` times |b|_1 where
+# some node has no penalty of its own, see kkt_report).
+fused_dual <- function(p, r, g, bound, caps) {
+  if (any(bound == 0)) return(loss_dual(p, r))
+  best <- dual_program(g, bound, caps, p$graph, p$sign, "scale")
+  t <- min(max(best$t, 0), 1)
+  excess <- outside(t * g - divergence(best$flow, p$graph), bound, p$sign)
+  shrink <- min(bound / (bound + excess), 1, na.rm = TRUE)
+  loss_dual(p, t * shrink * r)
+}
+
+# The same for the quadratic penalty: its dual variable is the flow 2 lambda2 w (b_i - b_j).
+laplacian_dual <- function(p, r, g, bound, flow, lambda2) {
+  excess <- outside(g - divergence(flow, p$graph), bound, p$sign)
+  t <- if (any(bound == 0)) 1 else min(bound / (bound + excess), 1, na.rm = TRUE)
+  energy <- if (lambda2 > 0) sum(flow^2 / (4 * lambda2 * p$graph$weight)) else 0
+  loss_dual(p, t * r) - t^2 * energy
+}
+
+# Four numbers that are zero at an optimum: broken signs, the gradient along intercept and
+# covariates, the violation of stationarity (both in units of the largest gradient at zero),
+# and the gap (in units of the null objective).
+kkt_report <- function(p, row) {
+  b <- row$beta * p$scale
+  free <- fit_free(p, row)
+  wrong <- switch(p$sign, nonnegative = b < 0, nonpositive = b > 0, free = FALSE)
+  r_given <- loss_residual(p, linear_predictor(p, free, row$beta))
+  slope <- if (length(free)) crossprod(p$free, r_given) / colSums(abs(p$free) * p$w) else 0
+  best <- best_free(p, row$beta)
+  r <- loss_residual(p, linear_predictor(p, best, row$beta))
+  g <- drop(crossprod(p$a, r))
+  bound <- ifelse(p$u == Inf, Inf, row$lambda1 * p$u)
+  primal <- model_objective(p, free, row$beta, row$lambda1, row$lambda2)
+  if (p$penalty == "fused") {
+    caps <- row$lambda2 * p$graph$weight
+    flow <- dual_program(g, bound, caps, p$graph, p$sign, "violate")$flow
+    dual <- fused_dual(p, r, g, bound, caps)
+  } else {
+    flow <- 2 * row$lambda2 * p$graph$weight * (b[p$graph$from] - b[p$graph$to])
+    dual <- laplacian_dual(p, r, g, bound, flow, row$lambda2)
+  }
+  violation <- max(outside(g - divergence(flow, p$graph), bound, p$sign))
+  spare <- if (any(bound == 0)) violation * sum(abs(b)) else 0
+  c(sign = sum(wrong | (p$u == Inf & b != 0)), slope = max(abs(slope)) / sum(abs(p$null$residual)),
+    violation = violation / lambda_unit(p), gap = (primal - dual + spare) / null_objective(p))
+}
+
+# Every row of a fit is proved optimal: by its own gap, and by the check above.
+expect_kkt <- function(fit, p, thresh = 1e-6) {
+  case <- paste0(" (", p$family, ", ", p$sign, ", ", p$penalty, ")")
+  testthat::expect_true(all(fit$grid$converged), label = paste0("converged", case))
+  testthat::expect_lte(max(fit$grid$gap), thresh, label = paste0("the fit's own gap", case))
+  report <- vapply(seq_len(nrow(fit$grid)), function(k) kkt_report(p, fit_row(fit, k)), numeric(4))
+  limit <- c(sign = 0, slope = 1e-7 + sqrt(thresh) / 100, violation = 1e-7 + sqrt(thresh),
+             gap = 1e-8 + 2 * thresh)
+  for (what in names(limit)) {
+    testthat::expect_lte(max(report[what, ]), limit[[what]], label = paste0(what, case))
+  }
+  # the dual value is a lower bound, so a negative gap would mean a wrong check
+  testthat::expect_gte(min(report["gap", ]), -1e-9, label = paste0("smallest gap", case))
+}
+
+# ---- the prox ---------------------------------------------------------------------------
+
+# The dual value of a flow: the best b when the edges only pull with div(flow), node by node.
+prox_dual <- function(flow, z, graph, masses, thresholds, sign) {
+  v <- z - divergence(flow, graph) / masses
+  a <- ifelse(thresholds == Inf, 0, thresholds) / masses
+  b <- sign(v) * pmax(abs(v) - a, 0)
+  if (sign == "nonnegative") b <- pmax(v - a, 0)
+  if (sign == "nonpositive") b <- pmin(v + a, 0)
+  b[thresholds == Inf] <- 0
+  pull <- divergence(flow, graph)
+  sum(masses * (b - z)^2 / 2 + a * masses * abs(b) + pull * b)
+}
+
+# The relative gap between a prox and the value of its flow, from scratch.
+prox_gap <- function(b, flow, z, graph, lambda1, lambda2, masses, factor, sign) {
+  thresholds <- ifelse(factor == Inf, Inf, lambda1 * factor)
+  primal <- prox_objective(b, z, graph, lambda1, lambda2, masses, factor)
+  dual <- prox_dual(flow, z, graph, masses, thresholds, sign)
+  (primal - dual) / max(sum(masses * z^2) / 2, .Machine$double.xmin)
+}

@@ -1,0 +1,181 @@
+# Objective values straight from their definitions, with no code of the package.
+# Every other reference in the tests is built on these.
+
+# Total variation sum w_ij |b_i - b_j| of a vector on a graph.
+total_variation <- function(b, graph) {
+  sum(graph$weight * abs(b[graph$from] - b[graph$to]))
+}
+
+# What leaves each node when `flow` runs along the edges (positive: from -> to).
+divergence <- function(flow, graph) {
+  out <- numeric(graph$n)
+  for (e in seq_along(flow)) {
+    out[graph$from[e]] <- out[graph$from[e]] + flow[e]
+    out[graph$to[e]] <- out[graph$to[e]] - flow[e]
+  }
+  out
+}
+
+# lambda1 * sum u_i |b_i|; u_i = Inf forbids a nonzero b_i, whatever lambda1 is.
+l1_penalty <- function(b, u, lambda1) {
+  on <- b != 0
+  if (any(u[on] == Inf)) return(Inf)
+  lambda1 * sum(u[on] * abs(b[on]))
+}
+
+prox_objective <- function(b, z, graph, lambda1, lambda2, masses = 1, factor = 1) {
+  sum(masses * (b - z)^2) / 2 + l1_penalty(b, rep_len(factor, length(z)), lambda1) +
+    lambda2 * total_variation(b, graph)
+}
+
+# A model with everything that n2gfl() takes, once as given (`args`) and once reduced to
+#   sum w loss(y, o + a b + free g) + lambda1 sum u|b| + lambda2 pen(b),   sum w = 1.
+reference_problem <- function(x, y, graph, family = "gaussian", sign = "nonnegative",
+                              covariates = NULL, weights = NULL, offset = NULL,
+                              penalty = "fused", penalty.factor = NULL, standardize = FALSE,
+                              intercept = TRUE) {
+  args <- list(
+    x = x, y = y, graph = graph, family = family, sign = sign, covariates = covariates,
+    weights = weights, offset = offset, penalty = penalty, penalty.factor = penalty.factor,
+    standardize = standardize, intercept = intercept
+  )
+  a <- unname(as.matrix(x))
+  storage.mode(a) <- "double"
+  w <- if (is.null(weights)) rep(1, nrow(a)) else weights
+  w <- w / sum(w)
+  scale <- rep(1, ncol(a))
+  if (standardize) {
+    centre <- colSums(w * a)
+    scale <- sqrt(colSums(w * sweep(a, 2, centre)^2))
+    a <- sweep(a, 2, scale, "/")
+  }
+  p <- list(
+    args = args, a = a, y = reference_response(y, family), w = w, scale = scale,
+    o = if (is.null(offset)) rep(0, nrow(a)) else offset,
+    free = cbind(if (intercept) rep(1, nrow(a)), covariates),
+    u = if (is.null(penalty.factor)) rep(1, ncol(a)) else penalty.factor,
+    graph = graph, family = family, sign = sign, penalty = penalty, intercept = intercept
+  )
+  p$null <- null_model(p)
+  p
+}
+
+# The response as numbers; two classes become -1 and 1, the larger one is 1.
+reference_response <- function(y, family) {
+  if (family == "gaussian") return(as.numeric(y))
+  if (is.factor(y)) y <- as.integer(y)
+  ifelse(as.numeric(y) == max(as.numeric(y)), 1, -1)
+}
+
+# log(1 + exp(-m)) without overflow.
+log1p_exp_neg <- function(m) pmax(-m, 0) + log1p(exp(-abs(m)))
+
+loss_value <- function(p, eta) {
+  if (p$family == "gaussian") return(sum(p$w * (p$y - eta)^2) / 2)
+  sum(p$w * log1p_exp_neg(p$y * eta))
+}
+
+# r = - d loss / d eta
+loss_residual <- function(p, eta) {
+  if (p$family == "gaussian") return(p$w * (p$y - eta))
+  p$w * p$y * plogis(-p$y * eta)
+}
+
+# The conjugate side: the largest value of the dual at theta = -d loss / d eta.
+loss_dual <- function(p, theta) {
+  on <- p$w > 0
+  w <- p$w[on]
+  theta <- theta[on]
+  if (p$family == "gaussian") return(sum(theta * (p$y - p$o)[on]) - sum(theta^2 / w) / 2)
+  q <- p$y[on] * theta / w
+  entropy <- ifelse(q <= 0, 0, q * log(q)) + ifelse(q >= 1, 0, (1 - q) * log1p(-q))
+  -sum(theta * p$o[on]) - sum(w * entropy)
+}
+
+# The penalty at a coefficient vector on the internal (possibly standardised) scale.
+penalty_value <- function(p, b, lambda1, lambda2) {
+  size <- l1_penalty(b, p$u, lambda1)
+  if (p$penalty == "fused") return(size + lambda2 * total_variation(b, p$graph))
+  size + lambda2 * sum(p$graph$weight * (b[p$graph$from] - b[p$graph$to])^2)
+}
+
+# eta for coefficients on the scale of the given x; `free` = intercept (if any), covariates.
+linear_predictor <- function(p, free, beta) {
+  eta <- p$o + drop(p$a %*% (beta * p$scale))
+  if (length(free)) eta <- eta + drop(p$free %*% free)
+  eta
+}
+
+model_objective <- function(p, free, beta, lambda1, lambda2) {
+  loss_value(p, linear_predictor(p, free, beta)) +
+    penalty_value(p, beta * p$scale, lambda1, lambda2)
+}
+
+# Best intercept and covariate coefficients for fixed beta, by damped Newton steps.
+best_free <- function(p, beta) {
+  if (!length(p$free)) return(numeric(0))
+  fixed <- linear_predictor(p, NULL, beta)
+  # a start that takes large shifts out of eta
+  free <- -stats::lm.wfit(p$free, fixed, p$w)$coefficients
+  for (step in 1:200) {
+    eta <- fixed + drop(p$free %*% free)
+    gradient <- crossprod(p$free, loss_residual(p, eta))
+    curve <- if (p$family == "gaussian") p$w else p$w * plogis(eta) * plogis(-eta)
+    hessian <- crossprod(p$free, curve * p$free)
+    # classes that are separated leave hardly any curvature
+    if (max(diag(hessian)) < 1e-200) break
+    move <- drop(solve(hessian + diag(1e-13 * max(diag(hessian)), ncol(hessian)), gradient))
+    size <- 1
+    now <- loss_value(p, eta) * (1 + 1e-14)
+    while (loss_value(p, fixed + drop(p$free %*% (free + size * move))) > now && size > 1e-8) {
+      size <- size / 2
+    }
+    free <- free + size * move
+    if (max(abs(size * move)) <= 1e-13 * max(1, abs(free))) break
+  }
+  free
+}
+
+# The model without features: its objective is the unit of all gaps, its largest gradient a
+# natural unit for lambda.
+null_model <- function(p) {
+  zero <- rep(0, ncol(p$a))
+  eta <- linear_predictor(p, best_free(p, zero), zero)
+  residual <- loss_residual(p, eta)
+  list(objective = loss_value(p, eta), residual = residual,
+       gradient = drop(crossprod(p$a, residual)))
+}
+
+null_objective <- function(p) p$null$objective
+lambda_unit <- function(p) max(abs(p$null$gradient))
+
+# One row of a fit as plain numbers.
+fit_row <- function(fit, row) {
+  beta <- as.numeric(fit$beta[, row])
+  list(
+    a0 = fit$a0[row], gamma = if (is.null(fit$gamma)) numeric(0) else fit$gamma[, row],
+    beta = beta, lambda1 = fit$grid$lambda1[row], lambda2 = fit$grid$lambda2[row]
+  )
+}
+
+# The free coefficients of a fitted row in the order of p$free.
+fit_free <- function(p, row) unname(c(if (p$intercept) row$a0, row$gamma))
+
+fit_objective <- function(p, fit) {
+  vapply(seq_len(nrow(fit$grid)), function(k) {
+    row <- fit_row(fit, k)
+    model_objective(p, fit_free(p, row), row$beta, row$lambda1, row$lambda2)
+  }, numeric(1))
+}
+
+# The fit that the package makes of a reference problem.
+fit_problem <- function(p, lambda1, lambda2, ...) {
+  given <- p$args
+  n2gfl(
+    given$x, given$y, given$graph,
+    family = given$family, sign = given$sign, covariates = given$covariates,
+    weights = given$weights, offset = given$offset, penalty = given$penalty,
+    penalty.factor = given$penalty.factor, standardize = given$standardize,
+    intercept = given$intercept, lambda1 = lambda1, lambda2 = lambda2, ...
+  )
+}
