@@ -28,12 +28,14 @@ logistic_data <- function(axes, n = 200) {
   list(x = x, y = y, graph = n2gfl::graph_mask(mask), family = "binomial")
 }
 
-# The paper's timing experiment: random coefficients, N = d / 2.
-paper_data <- function(side) {
+# The paper's timing experiment, N = d / 2 on a square grid with almost no noise, with a disc of ones that
+# covers a share of the grid as the signal.
+paper_data <- function(side, share) {
   set.seed(1)
   d <- side^2
   x <- matrix(rnorm(d * d / 2), d / 2)
-  y <- drop(x %*% rnorm(d)) + 0.01 * rnorm(d / 2)
+  centre <- outer((1:side - 0.3 * side)^2, (1:side - 0.4 * side)^2, "+")
+  y <- drop(x %*% as.numeric(centre <= share * d / pi)) + 0.01 * rnorm(d / 2)
   list(x = x, y = y, graph = n2gfl::graph_grid(c(side, side)), family = "gaussian")
 }
 
@@ -47,10 +49,10 @@ problems <- list(
     list(data = function() logistic_data(c(34, 42, 36)), rows = 10, ratio = 0.02, thresh = 1e-6),
   "logistic, large mask, 100 lambda1" =
     list(data = function() logistic_data(c(34, 42, 36)), rows = 100, ratio = 0.02, thresh = 1e-6),
-  "least squares, paper, one fit at 0.1" =
-    list(data = function() paper_data(100), rows = 1, ratio = 0.1, thresh = 1e-9),
-  "least squares, paper, one fit at 0.01" =
-    list(data = function() paper_data(100), rows = 1, ratio = 0.01, thresh = 1e-9)
+  "least squares, paper, signal in 10 %" =
+    list(data = function() paper_data(100, 0.1), rows = 1, ratio = 0.1, thresh = 1e-9),
+  "least squares, paper, signal in 1 %" =
+    list(data = function() paper_data(100, 0.01), rows = 1, ratio = 0.1, thresh = 1e-9)
 )
 
 # Largest lambda1 of the nonnegative lasso. lambda2 is a tenth of it along a path,

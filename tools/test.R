@@ -25,7 +25,9 @@ results <- testthat::test_dir(
 )
 tests <- as.data.frame(results)
 
-failed <- tests$failed > 0 | tests$error
+# testthat's own table misses an error that is not the last result of its test.
+is_broken <- function(result) inherits(result, c("expectation_failure", "expectation_error"))
+failed <- vapply(results, function(test) any(vapply(test$results, is_broken, NA)), NA)
 skipped <- tests$skipped & !failed
 if (strict && any(skipped)) {
   cat("Skipped here, and therefore failed:\n")

@@ -90,6 +90,7 @@ test_that("covariates are a finite matrix of full rank with the rows of x", {
   expect_snapshot(refusal(fit_with(covariates = cbind(1:10, 2))))
   expect_snapshot(refusal(fit_with(covariates = cbind(1:10, 2 * (1:10)), intercept = FALSE)))
   expect_snapshot(refusal(fit_with(covariates = diag(10))))
+  expect_snapshot(refusal(fit_with(covariates = cbind(2 * y))))
 })
 
 test_that("the penalties are nonnegative and decreasing", {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -136,6 +137,9 @@ class Path {
     Profile null(*loss_, unpenalised(MatrixXd(loss_->size(), 0)), offset);
     VectorXd residual;
     null_loss_ = null.evaluate(VectorXd::Zero(loss_->size()), residual);
+    if (null_loss_ > 0 && model_->null_value <= 1e-12 * null_loss_)
+      throw std::invalid_argument(
+          "`covariates` already fit `y` without error, but something must be left for `x` to fit.");
   }
 
   static std::vector<double> geometric(double first, double ratio, int count) {
