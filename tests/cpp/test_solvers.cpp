@@ -158,6 +158,27 @@ TEST(solvers_do_not_mind_scale) {
         }
 }
 
+TEST(a_large_mean_does_not_matter) {
+  // With an intercept, X and X + constant say the same.
+  for (const char* family : kFamilies)
+    for (const char* penalty : kPenalties) {
+      Random random(17);
+      Problem p = plain_problem(random, family, 40, 20);
+      p.settings.sign = Sign::free;
+      p.settings.penalty = penalty;
+      p.settings.thresh = 1e-7;
+      p.settings.max_iterations = 100;
+      Problem far = p;
+      far.x.array() += 1e4;
+      const double lambda1 = 0.05 * p.scale(), lambda2 = 0.05 * p.scale();
+      const Fit a = fit_with(p, "pursuit", lambda1, lambda2);
+      const Fit b = fit_with(far, "pursuit", lambda1, lambda2);
+      CHECK(a.converged && b.converged);
+      CHECK_NEAR(a.deviance_ratio, b.deviance_ratio, 1e-4);
+      CHECK_NEAR((dense_beta(a, 20) - dense_beta(b, 20)).norm(), 0, 0.01);
+    }
+}
+
 TEST(weights_count_observations) {
   // A weight of two is a row twice, a weight of zero is no row.
   for (const char* family : kFamilies) {

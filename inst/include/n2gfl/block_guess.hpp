@@ -1,8 +1,8 @@
 // Turns an almost right flow into the exact solution, where it can, and proves it. Nodes that
 // unsaturated edges join and that want nearly the same value are guessed to be one block of the
 // solution. Each block is made exactly constant by spreading its small imbalances over its edges.
-// A block is right when that worked and every edge to another block is full, from the larger value
-// to the smaller. Blocks that fail are named, for an exact method to solve them.
+// The guess is right when that worked in every block and every edge between two blocks is full, from
+// the larger value to the smaller. What is not right is named, for an exact method to solve it.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class BlockGuess {
  public:
   BlockGuess(Network& network, Poll& poll, const NodeTerms& terms)
       : net_(&network), poll_(&poll), terms_(&terms), block_(network.nodes(), kOutside),
-        rank_(network.nodes(), kUnranked), failed_(network.nodes(), 0) {}
+        rank_(network.nodes(), kUnranked) {}
 
   // Guesses blocks on the given nodes, evens them out and sets b. Neighbours that want values at
   // most `near` apart may be in one block.
@@ -30,30 +30,34 @@ class BlockGuess {
     for (int i : nodes)
       if (block_[i] == kFree) grow(i);
     begin_.push_back(static_cast<int>(order_.size()));
-    for (int k = 0; k + 1 < static_cast<int>(begin_.size()); ++k) even_out(k, b);
+    for (int k = 0; k < blocks_; ++k) even_out(k, b);
+    unchecked_ = order_;
   }
 
-  // What could not be evened out, over all blocks.
+  // Blocks that could not be evened out, and by how much they failed altogether. They must be solved
+  // one by one.
+  const std::vector<std::vector<int>>& failures() const { return failures_; }
   double stuck() const { return stuck_; }
 
-  // Nodes that must be solved anew: failed nodes that have not been solved, nodes at an edge that
-  // does not fit b, and all failed nodes that are connected to them. None: b is the solution.
-  std::vector<int> to_solve(const Eigen::VectorXd& b) {
-    std::vector<int> seeds;
-    seeds.swap(unsolved_);
-    for (int i : order_) {
+  // Connected nodes that must be solved together, because an edge between their blocks does not fit
+  // b. They count as one block from then on. None: b is the solution.
+  std::vector<int> misfits(const Eigen::VectorXd& b) {
+    std::vector<char> wrong(blocks_ + 1, 0);
+    std::vector<int> found;
+    for (int i : unchecked_) {
       (*poll_)();
       for (int a = net_->begin(i); a < net_->end(i); ++a) {
         const Arc& u = net_->arc(a);
         const int j = u.head;
-        if (block_[j] == kOutside || (failed_[i] && failed_[j]) || fits(u, b[i], b[j])) continue;
-        fail_block_of(i);
-        fail_block_of(j);
-        seeds.push_back(i);
-        seeds.push_back(j);
+        if (block_[j] == kOutside || block_[i] == block_[j] || fits(u, b[i], b[j])) continue;
+        wrong[block_[i]] = wrong[block_[j]] = 1;
+        found.push_back(i);
+        found.push_back(j);
       }
     }
-    return connected_failures(seeds);
+    merge_wrong_blocks(wrong, found);
+    unchecked_ = found;
+    return found;
   }
 
  private:
@@ -62,17 +66,17 @@ class BlockGuess {
   static constexpr double kStrong = 0.2;  // of the capacity: blocks grow along such slack first
 
   void start(const std::vector<int>& nodes, double near) {
-    for (int i : order_) block_[i] = kOutside;
-    for (int i : nodes) {
-      block_[i] = kFree;
+    for (int i : order_) {
+      block_[i] = kOutside;
       rank_[i] = kUnranked;
-      failed_[i] = 0;
     }
+    for (int i : nodes) block_[i] = kFree;
     near_ = near;
     stuck_ = 0;
+    blocks_ = 0;
     order_.clear();
     begin_.clear();
-    unsolved_.clear();
+    failures_.clear();
   }
 
   static double slack(const Arc& u) { return u.capacity - std::fabs(u.flow); }
@@ -83,9 +87,10 @@ class BlockGuess {
     return std::fabs(terms_->rest(*net_, i) * mj - terms_->rest(*net_, j) * mi) <= near_ * mi * mj;
   }
 
-  // A falling edge must be full. Each edge is seen from both its ends.
+  // An edge between different values must be full, downwards.
   static bool fits(const Arc& u, double at_tail, double at_head) {
-    return at_tail <= at_head || u.flow == u.capacity;
+    if (at_tail == at_head) return true;
+    return u.flow == (at_tail > at_head ? u.capacity : -u.capacity);
   }
 
   // A new block, breadth first from its root. Edges with little slack serve only where no other
@@ -109,10 +114,11 @@ class BlockGuess {
         if (block_[j] == kFree) add(j);
       }
     }
+    ++blocks_;
   }
 
   void add(int i) {
-    block_[i] = static_cast<int>(begin_.size()) - 1;
+    block_[i] = blocks_;
     rank_[i] = static_cast<int>(order_.size());
     order_.push_back(i);
   }
@@ -127,13 +133,12 @@ class BlockGuess {
       if (pass > 0) rank_from_the_far_end(begin, end);
       const double before = left;
       left = 0;
-      for (int h = end - 1; h >= begin; --h) left += spread(order_[h], mean.level);
+      for (int h = end - 1; h >= begin; --h) left += spread(h, begin, mean.level);
       if (left > 0.75 * before) break;
     }
     if (left <= mean.rounding * (end - begin)) return;
     stuck_ += left;
-    fail(k);
-    unsolved_.insert(unsolved_.end(), order_.begin() + begin, order_.begin() + end);
+    failures_.emplace_back(order_.begin() + begin, order_.begin() + end);
   }
 
   double imbalance(int begin, int end, double level) const {
@@ -142,20 +147,22 @@ class BlockGuess {
     return sum;
   }
 
-  // Node i sends what it has above the level to the nodes of its block that rank before it (or
-  // fetches what it lacks), to each in proportion to the room of the edge. Returns what does not
-  // fit. All nodes in falling order: what is left of the block meets at the first node.
-  double spread(int i, double level) {
+  // The node of rank h sends what it has above the level to the nodes of its block that rank before
+  // it (or fetches what it lacks), to each in proportion to the room of the edge. Returns what does
+  // not fit. All nodes in falling order: what is left of the block meets at the first node.
+  double spread(int h, int begin, double level) {
     (*poll_)();
+    const int i = order_[h];
     const double amount = terms_->excess(*net_, i, level);
     if (amount == 0) return 0;
+    auto leads_down = [&](const Arc& u) { return rank_[u.head] >= begin && rank_[u.head] < h; };
     double total = 0;
     for (int a = net_->begin(i); a < net_->end(i); ++a)
-      if (leads_down(i, net_->arc(a).head)) total += room(net_->arc(a), amount);
+      if (leads_down(net_->arc(a))) total += room(net_->arc(a), amount);
     const bool fill = total <= std::fabs(amount);
     for (int a = net_->begin(i); a < net_->end(i); ++a) {
       Arc& u = net_->arc(a);
-      if (!leads_down(i, u.head)) continue;
+      if (!leads_down(u) || room(u, amount) <= 0) continue;
       const double full = std::copysign(room(u, amount), amount);
       const double sent = fill ? full : amount * (room(u, amount) / total);
       net_->set_flow_only(u, fill ? std::copysign(u.capacity, amount) : clamp(u, u.flow + sent));
@@ -164,8 +171,6 @@ class BlockGuess {
     }
     return fill ? std::fabs(amount) - total : 0;
   }
-
-  bool leads_down(int i, int j) const { return block_[i] == block_[j] && rank_[j] < rank_[i]; }
 
   static double room(const Arc& u, double amount) {
     return amount > 0 ? u.capacity - u.flow : u.capacity + u.flow;
@@ -202,40 +207,33 @@ class BlockGuess {
     }
   }
 
-  void fail(int k) {
-    for (int h = begin_[k]; h < begin_[k + 1]; ++h) failed_[order_[h]] = 1;
-  }
-
-  void fail_block_of(int i) {
-    if (!failed_[i]) fail(block_[i]);
-  }
-
-  std::vector<int> connected_failures(const std::vector<int>& seeds) {
-    constexpr char kFailed = 1, kFound = 2;
-    std::vector<int> found;
+  // Keeps each found node once, adds what is connected to it in wrong blocks, and makes them all one
+  // new block.
+  void merge_wrong_blocks(const std::vector<char>& wrong, std::vector<int>& found) {
+    std::vector<int> seeds;
+    seeds.swap(found);
     auto find = [&](int i) {
-      if (failed_[i] != kFailed) return;
-      failed_[i] = kFound;
+      if (block_[i] == kOutside || !wrong[block_[i]]) return;
+      block_[i] = blocks_;
       found.push_back(i);
     };
     for (int i : seeds) find(i);
     for (std::size_t head = 0; head < found.size(); ++head) {
       (*poll_)();
       const int i = found[head];
-      for (int a = net_->begin(i); a < net_->end(i); ++a)
-        if (block_[net_->arc(a).head] != kOutside) find(net_->arc(a).head);
+      for (int a = net_->begin(i); a < net_->end(i); ++a) find(net_->arc(a).head);
     }
-    for (int i : found) failed_[i] = kFailed;
-    return found;
+    ++blocks_;
   }
 
   Network* net_;
   Poll* poll_;
   const NodeTerms* terms_;
-  std::vector<int> block_, rank_;       // per node: its block, its place in order_
-  std::vector<char> failed_;            // per node
-  std::vector<int> order_, begin_;      // nodes block by block, where each block begins
-  std::vector<int> weak_, unsolved_;
+  std::vector<int> block_, rank_;   // per node: its block, its place in order_
+  std::vector<int> order_, begin_;  // nodes block by block, where each guessed block begins
+  std::vector<int> weak_, unchecked_;
+  std::vector<std::vector<int>> failures_;
+  int blocks_ = 0;
   double near_ = 0, stuck_ = 0;
 };
 

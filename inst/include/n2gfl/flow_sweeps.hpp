@@ -29,11 +29,14 @@ class FlowSweeps {
     number_nodes(nodes);
     colour_edges();
     find_runs();
+    poll_->now();
     load();
+    poll_->now();
   }
 
-  // The typical size of the values: their standard deviation without any flow.
-  double scale() const { return value_unit_; }
+  // The standard deviation of the values without any flow, and the same times the mean mass.
+  double value_scale() const { return value_unit_; }
+  double flow_scale() const { return flow_unit_; }
 
   // At most `sweeps` more sweeps. Stops early when 20 of them change the energy by less than
   // `least_gain`, relative to the energy without any flow, twice in a row. Hands the flow back.
@@ -63,12 +66,12 @@ class FlowSweeps {
   static constexpr int kWidth = 8;            // edges at a time
   static constexpr float kRelaxation = 1.1f;  // with momentum, 1.4 and more diverges
 
+  static constexpr int kLastColour = 63;
+
   struct Run {
     int a, b, size;
     int first;  // place of its first edge in the flow arrays
   };
-
-  static constexpr int kLastColour = 63;
 
   using Floats = Eigen::ArrayXf;
 
@@ -218,7 +221,6 @@ class FlowSweeps {
     else sweep_runs<false, false>(momentum);
   }
 
-  // previous, rest = rest, rest + momentum (rest - previous), without another array in memory.
   void extrapolate_rest(float momentum) {
     previous_rest_ = rest_ + momentum * (rest_ - previous_rest_);
     previous_rest_.swap(rest_);
@@ -259,9 +261,12 @@ class FlowSweeps {
     rest_b = at_b + (next - moved);
   }
 
-  // What is full in float is full.
+  // What is full in float is full. Masses beyond the range of float can spoil a flow; then the
+  // old one stays.
   void unload() {
     for (std::size_t e = 0; e < arc_.size(); ++e) {
+      (*poll_)();
+      if (!std::isfinite(flow_[e])) continue;
       Arc& u = net_->arc(arc_[e]);
       double flow = flow_[e] * flow_unit_;
       if (std::fabs(flow_[e]) >= capacity_[e] || std::fabs(flow) > u.capacity)

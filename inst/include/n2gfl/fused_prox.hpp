@@ -1,9 +1,9 @@
 // The prox of the fused lasso on a graph, exactly:
 //   min_b  sum_i m_i/2 (b_i - z_i)^2 + sum_i a_i |b_i| + theta sum_ij w_ij |b_i - b_j|
 // with b >= 0, b <= 0 or b free. For t >= 0 the set {b > t} is a minimum cut with node terms
-// m_i (z_i - t) - a_i, for t < 0 the set {b < t} one with m_i (z_i - t) + a_i. So a cut at zero finds
-// the support, and only the support needs its levels resolved. The flow of the cuts is the paper's
-// dual variable xi; it is kept, and the next call starts from it.
+// m_i (z_i - t) - a_i, for t < 0 the set {b < t} one with m_i (z_i - t) + a_i. So a cut at zero
+// finds the support, and only the support needs its levels resolved. The flow of the cuts is the
+// paper's dual variable xi; it is kept, and the next call starts from it.
 #pragma once
 
 #include <cmath>
@@ -24,8 +24,8 @@ namespace n2gfl {
 class FusedProx {
  public:
   // From `large` nodes on the levels get a fast start (total_variation.hpp); tests change it.
-  FusedProx(const Graph& graph, Poll& poll, int large = 2000)
-      : graph_(&graph), poll_(&poll), net_(graph), flow_(net_, poll),
+  FusedProx(const Graph& graph, Poll& poll, int large = 500)
+      : graph_(&graph), net_(graph), flow_(net_, poll),
         total_variation_(net_, flow_, poll, terms_, large) {}
 
   FusedProx(const FusedProx&) = delete;
@@ -36,10 +36,12 @@ class FusedProx {
              const Eigen::VectorXd& thresholds, double theta, Sign sign, Eigen::VectorXd& b) {
     net_.set_capacities(*graph_, theta);
     terms_.mass = masses;
-    b.setZero(z.size());
+    b.resize(z.size());
     if (sign == Sign::free && (thresholds.array() == 0).all()) return solve_plain(z, b);
-    terms_.linear.resize(z.size());
     const Input input{&z, &masses, &thresholds};
+    terms_.linear.resize(z.size());
+    if (are_small(input)) approach(input, sign, b);
+    b.setZero();
     const std::vector<int> above = sign == Sign::nonpositive ? none() : support(input, +1);
     const std::vector<int> below = sign == Sign::nonnegative ? none() : support(input, -1);
     resolve_side(above, +1, b);
@@ -105,6 +107,26 @@ class FusedProx {
     b.array() += centre;
   }
 
+  // Thresholds far below the spread of z: many values are near zero, and the cut at zero is slow
+  // without a flow to start from. Excluded nodes have an infinite threshold and count as large.
+  static bool are_small(const Input& input) {
+    const auto& m = input.masses->array();
+    const double mass = m.sum(), mean = (m * input.z->array()).sum() / mass;
+    const double spread = std::sqrt((m * (input.z->array() - mean).square()).sum() / mass);
+    return input.thresholds->array().min(m * spread).sum() < 0.1 * spread * mass;
+  }
+
+  void approach(const Input& input, Sign sign, Eigen::VectorXd& b) {
+    const int side = sign == Sign::free ? 0 : sign == Sign::nonnegative ? 1 : -1;
+    std::vector<int> nodes;
+    for (int i = 0; i < net_.nodes(); ++i) {
+      if (std::isinf((*input.thresholds)[i])) continue;
+      nodes.push_back(i);
+      terms_.linear[i] = input.pull(i, side);
+    }
+    total_variation_.approach(nodes, b);
+  }
+
   // The nodes above (below) zero. Sets their linear terms.
   std::vector<int> support(const Input& input, int side) {
     ZeroCut cut{&input, &net_, side};
@@ -147,7 +169,6 @@ class FusedProx {
   static double square(double v) { return v * v; }
 
   const Graph* graph_;
-  Poll* poll_;
   Network net_;
   NodeTerms terms_;
   MaxFlow flow_;

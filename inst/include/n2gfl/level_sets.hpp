@@ -55,7 +55,8 @@ class LevelSets {
  public:
   LevelSets(Network& network, MaxFlow& flow, Poll& poll, const NodeTerms& terms)
       : net_(&network), flow_(&flow), poll_(&poll), terms_(&terms),
-        part_(network.nodes(), kOutside), scratch_(network.nodes()) {}
+        part_(network.nodes(), kOutside), parent_(network.nodes(), kNone),
+        scratch_(network.nodes()) {}
 
   // Finds b on the given nodes. The flow on arcs that lead out of them stays as it is.
   void resolve(std::vector<int> nodes, Eigen::VectorXd& b) {
@@ -72,10 +73,11 @@ class LevelSets {
   }
 
  private:
-  static constexpr int kOutside = -1;
+  static constexpr int kOutside = -1, kNone = -1;
 
-  struct Piece {  // connected nodes nodes_[begin, end), marked with part_ == part
+  struct Piece {  // connected nodes nodes_[begin, end), breadth first, marked with part_ == part
     int begin, end, part;
+    bool tree;
     int size() const { return end - begin; }
   };
 
@@ -99,11 +101,33 @@ class LevelSets {
     const auto [level, tolerance] =
         mean_level(*terms_, *net_, &nodes_[piece.begin], piece.size());
     if (piece.size() == 1) return finish(piece, level, b);
+    if (piece.tree) drain(piece, level);
     LevelCut problem{this, level, piece.part};
     const Grow grow = seed(problem, piece, tolerance);
     flow_->run(problem, seeds_, grow, tolerance);
     if (stuck(piece) <= tolerance * piece.size()) return finish(piece, level, b);
     split_by_cut(piece);
+  }
+
+  // In a tree, sending everything towards the root as far as it fits is a maximum flow: what is
+  // stuck below a full edge has no other way. The search then only reads off the cut. Long chains
+  // need this: augmenting paths there are as long as the chain.
+  void drain(const Piece& piece, double level) {
+    for (int k = piece.end - 1; k > piece.begin; --k) {
+      (*poll_)();
+      const int i = nodes_[k];
+      Arc& up = net_->arc(parent_[i]);
+      const double excess = terms_->excess(*net_, i, level);
+      if (excess == 0) continue;
+      const double room = excess > 0 ? up.capacity - up.flow : up.capacity + up.flow;
+      const bool fits = std::fabs(excess) < room;
+      const double sent = fits ? excess : std::copysign(room, excess);
+      net_->set_flow_only(up, fits ? up.flow + sent : std::copysign(up.capacity, excess));
+      net_->add_outflow(i, sent);
+      net_->add_outflow(up.head, -sent);
+      // Much may have come in from below; what its rounding leaves is not a surplus.
+      if (fits) net_->add_outflow(i, terms_->excess(*net_, i, level));
+    }
   }
 
   // Grows from the side with fewer nodes.
@@ -149,37 +173,42 @@ class LevelSets {
     int filled = begin;
     for (int k = begin; k < end; ++k) {
       if (part_[nodes_[k]] != part) continue;
-      const Piece piece{filled, collect(nodes_[k], part, parts_, filled), parts_};
-      pieces_.push_back(piece);
-      filled = piece.end;
-      ++parts_;
+      pieces_.push_back(collect(nodes_[k], part, filled));
+      filled = pieces_.back().end;
     }
     std::copy(scratch_.begin() + begin, scratch_.begin() + end, nodes_.begin() + begin);
   }
 
-  // Breadth first from `start` into scratch_, from position `filled` on; returns the end.
-  int collect(int start, int part, int new_part, int filled) {
-    int head = filled;
-    part_[start] = new_part;
-    scratch_[filled++] = start;
-    for (; head < filled; ++head) {
+  // The piece around `start`, breadth first into scratch_ from position `begin` on.
+  Piece collect(int start, int part, int begin) {
+    Piece piece{begin, begin, parts_++, false};
+    auto add = [&](int i, int parent) {
+      part_[i] = piece.part;
+      parent_[i] = parent;
+      scratch_[piece.end++] = i;
+    };
+    add(start, kNone);
+    int arcs = 0;
+    for (int head = begin; head < piece.end; ++head) {
       (*poll_)();
       const int i = scratch_[head];
       for (int a = net_->begin(i); a < net_->end(i); ++a) {
         const Arc& u = net_->arc(a);
-        if (part_[u.head] != part || u.capacity <= 0) continue;
-        part_[u.head] = new_part;
-        scratch_[filled++] = u.head;
+        if (u.capacity <= 0) continue;
+        if (part_[u.head] == part) add(u.head, u.reverse);
+        arcs += part_[u.head] == piece.part;
       }
     }
-    return filled;
+    piece.tree = arcs == 2 * (piece.size() - 1);
+    return piece;
   }
 
   Network* net_;
   MaxFlow* flow_;
   Poll* poll_;
   const NodeTerms* terms_;
-  std::vector<int> part_, scratch_, nodes_, seeds_;
+  std::vector<int> part_, parent_;  // per node: its piece, the arc to its parent
+  std::vector<int> scratch_, nodes_, seeds_;
   std::vector<Piece> pieces_;
   int parts_ = 0;
 };

@@ -4,6 +4,7 @@
 // fails is divided and conquered.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include <Eigen/Core>
@@ -25,15 +26,23 @@ class TotalVariation {
 
   // Finds b on the given nodes. The flow on arcs that lead out of them stays as it is.
   void resolve(const std::vector<int>& nodes, Eigen::VectorXd& b) {
-    if (static_cast<int>(nodes.size()) < large_) return levels_.resolve(nodes, b);
+    if (suit_levels(nodes)) return levels_.resolve(nodes, b);
     sweep_and_guess(nodes, b);
-    for (auto todo = guess_.to_solve(b); !todo.empty(); todo = guess_.to_solve(b))
-      levels_.resolve(todo, b);
+    for (const auto& block : guess_.failures()) levels_.resolve(block, b);
+    for (auto wrong = guess_.misfits(b); !wrong.empty(); wrong = guess_.misfits(b))
+      levels_.resolve(wrong, b);
+  }
+
+  // An almost right flow on the given nodes, and no more than that. Leaves anything in b.
+  void approach(const std::vector<int>& nodes, Eigen::VectorXd& b) {
+    if (suit_levels(nodes)) return levels_.resolve(nodes, b);
+    FlowSweeps sweeps(*net_, *poll_, *terms_, nodes);
+    sweeps.run(kFirstRound.sweeps, kFirstRound.least_gain, kFirstRound.momentum);
   }
 
  private:
   static constexpr double kNear = 1e-3;   // of the scale: neighbours in a guessed block
-  static constexpr double kStuck = 5e-6;  // of the scale, a node: more needs more sweeps
+  static constexpr double kStuck = 0.02;  // of the scale, times the root of the number of nodes
 
   struct Round {
     int sweeps;
@@ -41,16 +50,27 @@ class TotalVariation {
     float momentum;  // about 1 - 2 / diameter of the largest constant part
   };
 
+  // Few nodes, or about as few edges as a chain has: sweeps are slow there, and the exact method is
+  // fast on trees.
+  bool suit_levels(const std::vector<int>& nodes) const {
+    std::size_t arcs = 0;
+    for (int i : nodes) arcs += net_->end(i) - net_->begin(i);
+    return static_cast<int>(nodes.size()) < large_ || arcs <= 2 * nodes.size();
+  }
+
+  static constexpr Round kFirstRound{400, 2e-8, 0.985f};
+
+  // Sweeps until what is left to do is faster done by the exact method, which is slow where large
+  // constant parts are far from balance.
   void sweep_and_guess(const std::vector<int>& nodes, Eigen::VectorXd& b) {
-    static constexpr Round kRounds[] = {
-        {400, 2e-8, 0.985f}, {400, 2e-9, 0.995f}, {800, 2e-10, 0.995f}, {1600, 2e-11, 0.995f}};
-    double mass = 0;
-    for (int i : nodes) mass += terms_->mass[i];
+    static constexpr Round kRounds[] = {kFirstRound, {200, 0, 0.985f}, {400, 0, 0.995f},
+                                        {800, 0, 0.995f}, {1600, 0, 0.995f}};
     FlowSweeps sweeps(*net_, *poll_, *terms_, nodes);
+    const double enough = kStuck * sweeps.flow_scale() * std::sqrt(nodes.size());
     for (const Round& round : kRounds) {
       sweeps.run(round.sweeps, round.least_gain, round.momentum);
-      guess_.guess(nodes, kNear * sweeps.scale(), b);
-      if (guess_.stuck() <= kStuck * sweeps.scale() * mass) return;
+      guess_.guess(nodes, kNear * sweeps.value_scale(), b);
+      if (guess_.stuck() <= enough) return;
     }
   }
 
