@@ -30,7 +30,10 @@
 #' A fit has converged when its relative duality gap, the primal minus the dual objective divided by
 #' the objective of the model without features, is at most `thresh`. A fit that does not get there
 #' within `maxit` iterations is returned with `converged = FALSE` in its row of `grid`, and a
-#' warning names the rows and their gaps.
+#' warning names the rows and their gaps. Perfectly separable classes with tiny penalties can end
+#' that way. Where a feature has no size penalty at all (`lambda1 = 0` or a penalty factor of 0), no
+#' scaling makes the dual point feasible; what is left of its gradient, usually rounding, is then
+#' charged at twice the largest coefficient.
 #'
 #' @section Memory:
 #' A double matrix or a `dgCMatrix` is used where it lies: never copied, centred or scaled in
@@ -59,7 +62,7 @@
 #'   `lambda2`. `NULL` makes for each `lambda2` a sequence of `nlambda1` values, from
 #'   [lambda_max()] down to `lambda.min.ratio` times that.
 #' @param lambda2 Penalties on the differences between neighbours, strictly decreasing. `NULL` makes
-#'   `nlambda2` values, from [lambda_max()] at `lambda2 = 0` down to a hundredth of it.
+#'   `nlambda2` values, from 0.3 times [lambda_max()] at `lambda2 = 0` down to a hundredth of that.
 #' @param nlambda1,nlambda2 How many values to make when `lambda1` or `lambda2` is `NULL`.
 #' @param lambda.min.ratio Smallest value of `lambda1` as a fraction of the largest, when `lambda1`
 #'   is `NULL`.
@@ -74,8 +77,9 @@
 #'   fusing standardised coefficients is not fusing coefficients.
 #' @param intercept Fit an intercept?
 #' @param algorithm `"pursuit"` works on the few constant regions of the solution and is the
-#'   fastest; `"fista"` and `"ista"` are the proximal gradient methods of the paper, with an exact
-#'   proximal step. All three solve the same problem to the same gap.
+#'   fastest (with `penalty = "laplacian"`, which has no regions, it is Newton's method with
+#'   coordinate descent); `"fista"` and `"ista"` are the proximal gradient methods of the paper, with
+#'   an exact proximal step. All three solve the same problem to the same gap.
 #' @param thresh Relative duality gap at which a fit has converged.
 #' @param maxit Largest number of iterations for one row of the grid.
 #' @param threads Number of threads.
