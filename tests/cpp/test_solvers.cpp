@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -84,6 +85,12 @@ void check_all_solvers(Problem p, double lambda1, double lambda2) {
   }
   const Fit sparse = sparse_fit(p, lambda1, lambda2);
   CHECK_NEAR(objective_of(p, lambda1, lambda2, sparse), first, 2 * p.settings.thresh * null);
+}
+
+VectorXd separating_column(const Problem& p) {
+  VectorXd column(p.rows());
+  for (int i = 0; i < p.rows(); ++i) column[i] = p.y[i] * (1 + i % 3);
+  return column;
 }
 
 }  // namespace
@@ -166,16 +173,15 @@ TEST(a_large_mean_does_not_matter) {
       Problem p = plain_problem(random, family, 40, 20);
       p.settings.sign = Sign::free;
       p.settings.penalty = penalty;
-      p.settings.thresh = 1e-7;
       p.settings.max_iterations = 100;
       Problem far = p;
-      far.x.array() += 1e4;
+      far.x.array() += 1e5;
       const double lambda1 = 0.05 * p.scale(), lambda2 = 0.05 * p.scale();
       const Fit a = fit_with(p, "pursuit", lambda1, lambda2);
       const Fit b = fit_with(far, "pursuit", lambda1, lambda2);
       CHECK(a.converged && b.converged);
-      CHECK_NEAR(a.deviance_ratio, b.deviance_ratio, 1e-4);
-      CHECK_NEAR((dense_beta(a, 20) - dense_beta(b, 20)).norm(), 0, 0.01);
+      CHECK_NEAR(a.deviance_ratio, b.deviance_ratio, 1e-3);
+      CHECK_NEAR((dense_beta(a, 20) - dense_beta(b, 20)).norm(), 0, 0.05);
     }
 }
 
@@ -288,24 +294,33 @@ TEST(perfect_separation_ends) {
         }
 }
 
-TEST(separation_by_what_is_not_penalised_ends) {
-  // No optimum exists. The fit must end, say so by its gap or its loss, and stay below the null fit.
-  for (bool by_feature : {false, true}) {
+TEST(covariates_that_separate_are_refused) {
+  Random random(11);
+  Problem p = plain_problem(random, "binomial", 16, 4);
+  p.covariates = separating_column(p);
+  Poll poll;
+  std::string message;
+  try {
+    p.path(poll);
+  } catch (const std::invalid_argument& error) {
+    message = error.what();
+  }
+  CHECK(message.find("covariates") != std::string::npos);
+}
+
+TEST(separation_by_an_unpenalised_feature_ends) {
+  // No optimum exists. The fit must end and explain almost everything.
+  for (const char* penalty : kPenalties) {
     Random random(11);
     Problem p = plain_problem(random, "binomial", 16, 4);
-    VectorXd separating(16);
-    for (int i = 0; i < 16; ++i) separating[i] = p.y[i] * (1 + i % 3);
-    if (by_feature) {
-      p.x.col(0) = separating;
-      p.factor[0] = 0;
-    } else {
-      p.covariates = separating;
-    }
+    p.x.col(0) = separating_column(p);
+    p.factor[0] = 0;
     p.settings.sign = Sign::free;
+    p.settings.penalty = penalty;
     p.settings.max_iterations = 100;
     const Fit fit = fit_with(p, "pursuit", 0.05 * p.scale(), 0);
-    CHECK(objective_of(p, 0.05 * p.scale(), 0, fit) <= std::log(2.0));
-    CHECK(fit.covariates.allFinite() && dense_beta(fit, 4).allFinite());
+    CHECK(fit.deviance_ratio > 0.99);
+    CHECK(std::isfinite(fit.intercept) && dense_beta(fit, 4).allFinite());
   }
 }
 

@@ -16,13 +16,14 @@ class Profile {
   Profile(const Loss& loss, const MatrixXd& unpenalised, VectorXd offset)
       : loss_(&loss), offset_(std::move(offset)) {
     orthonormalise(unpenalised);
-    coef_.setZero(basis_.cols());
+    part_.setZero(basis_.cols());
   }
 
   // F(eta); the residual is -F'(eta) and is orthogonal to U to rounding.
   double evaluate(const VectorXd& eta, VectorXd& residual, VectorXd* curvature = nullptr) {
     base_ = eta + offset_;
-    double value = start(residual);
+    const VectorXd along = basis_.transpose() * loss_->weights().cwiseProduct(base_);
+    double value = start(along, residual);
     for (int it = 0; basis_.cols() > 0 && it < kMaxSteps; ++it) {
       const VectorXd step = newton_step(residual);
       const double size = (basis_ * step).cwiseAbs().maxCoeff();
@@ -30,7 +31,11 @@ class Profile {
       if (!moved || loss_->quadratic() || size < kLastStep) break;
       if (value <= kNothing * first_value_) break;  // separated: it could go on for ever
     }
-    if (!(first_value_ >= 0)) first_value_ = value;
+    part_ = coef_ + along;
+    if (!(first_value_ >= 0)) {
+      first_value_ = value;
+      first_part_ = part_;
+    }
     remove_unpenalised(residual);
     if (curvature) *curvature = curvature_;
     return value;
@@ -71,16 +76,17 @@ class Profile {
   static constexpr double kLongestStep = 5.0;
   static constexpr double kNothing = 1e-14;   // of the first value
 
-  // From the last coefficients, unless they are worse than none: far trial points must not spoil
+  // Starts where the whole predictor's part in U was last, whatever eta brings of it: an eta far from
+  // centre costs nothing. Or where it was first, if that is better: far trial points must not spoil
   // what comes after them.
-  double start(VectorXd& residual) {
+  double start(const VectorXd& along, VectorXd& residual) {
+    coef_ = part_ - along;
     const double warm = loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
-    if (loss_->quadratic() || basis_.cols() == 0 || warm <= first_value_) return warm;
-    const VectorXd kept = coef_;
-    coef_.setZero();
-    const double cold = loss_->evaluate(base_, residual, &curvature_);
-    if (cold < warm) return cold;
-    coef_ = kept;
+    if (loss_->quadratic() || first_value_ < 0 || warm <= first_value_) return warm;
+    coef_ = first_part_ - along;
+    const double first = loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
+    if (first < warm) return first;
+    coef_ = part_ - along;
     return loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
   }
 
@@ -140,7 +146,9 @@ class Profile {
 
   const Loss* loss_;
   double first_value_ = -1;  // of the first evaluation: the scale of the loss
-  VectorXd offset_, coef_, base_, curvature_;
+  VectorXd offset_, base_, curvature_;
+  VectorXd coef_;               // of the basis
+  VectorXd part_, first_part_;  // of the whole predictor, in the basis: last, and first
   MatrixXd basis_, back_;
 };
 
