@@ -31,7 +31,7 @@ needs <- list(
 programs <- list(check = c("pandoc", "qpdf", "tidy"))
 
 # R packages that Debian 12 does not have.
-only_cran <- c("flsa", "genlasso", "oro.nifti", "penalized", "RNifti")
+only_cran <- c("flsa", "genlasso", "gifti", "oro.nifti", "penalized", "RNifti", "stabm", "stabs")
 
 log_file <- file.path("out", "setup.log")
 
