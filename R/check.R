@@ -92,6 +92,16 @@ check_trace <- function(value, name = "trace.it") {
   value == 1
 }
 
+# ---- packages that are asked for by name -----------------------------------------------------------
+
+# The packages in Suggests are not there on every machine.
+need_package <- function(name, for_what) {
+  if (!requireNamespace(name, quietly = TRUE)) {
+    stop_bad("The package ", quoted(name), " is needed ", for_what,
+             ": install.packages(", quoted(name), ") brings it.")
+  }
+}
+
 # ---- vectors -------------------------------------------------------------------------------------
 
 # A plain double vector with `n` finite numbers, one per `per` ("row of `x`").
@@ -341,16 +351,15 @@ check_graph <- function(graph, n, per = "column of `x`") {
 graph_list <- function(graph) unclass(graph)[c("n", "from", "to", "weight")]
 
 # Every argument that describes the data, checked and ready for the core. x is not copied.
-check_data <- function(x, y, graph, family, covariates, weights, offset, penalty.factor,
-                       intercept) {
-  x <- check_x(x)
-  graph <- check_graph(graph, ncol(x))
-  weights <- check_weights(weights, nrow(x))
-  response <- check_y(y, family, weights)
-  offset <- check_offset(offset, nrow(x))
-  covariates <- check_covariates(covariates, nrow(x))
-  check_rank(covariates, weights, intercept)
-  penalty.factor <- check_penalty_factor(penalty.factor, ncol(x))
+check_data <- function(arguments, control) {
+  x <- check_x(arguments$x)
+  graph <- check_graph(arguments$graph, ncol(x))
+  weights <- check_weights(arguments$weights, nrow(x))
+  response <- check_y(arguments$y, control$family, weights)
+  offset <- check_offset(arguments$offset, nrow(x))
+  covariates <- check_covariates(arguments$covariates, nrow(x))
+  check_rank(covariates, weights, control$intercept)
+  penalty.factor <- check_penalty_factor(arguments$penalty.factor, ncol(x))
   list(x = x, y = response$y, classnames = response$classnames, graph = graph, weights = weights,
        offset = offset, covariates = covariates, penalty.factor = penalty.factor)
 }

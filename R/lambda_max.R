@@ -30,25 +30,16 @@
 #' lambda_max(x, y, graph_chain(10), sign = "free")
 #' max(abs(crossprod(scale(x, scale = FALSE), y))) / 40
 #' @export
-lambda_max <- function(x, y, graph, lambda2 = 0, family = c("gaussian", "binomial"),
+lambda_max <- function(x, y, graph = NULL, lambda2 = 0, family = c("gaussian", "binomial"),
                        sign = c("nonnegative", "nonpositive", "free"), covariates = NULL,
                        weights = NULL, offset = NULL, penalty = c("fused", "laplacian"),
                        penalty.factor = NULL, standardize = FALSE, intercept = TRUE) {
-  family <- match_choice(family, "family", c("gaussian", "binomial"))
-  sign <- match_choice(sign, "sign", c("nonnegative", "nonpositive", "free"))
-  penalty <- match_choice(penalty, "penalty", c("fused", "laplacian"))
-
-  intercept <- check_flag(intercept, "intercept")
-  data <- check_data(x, y, graph, family, covariates, weights, offset, penalty.factor, intercept)
+  arguments <- as.list(environment())
+  arguments$lambda2 <- NULL  # any order will do here
+  problem <- check_problem(fit_arguments(arguments))
   lambda2 <- check_lambda_values(lambda2, "lambda2")
-  # The core takes the settings of a whole fit; the solver's and the grid's do not matter here.
-  control <- list(
-    family = family, sign = sign, penalty = penalty, penalty.factor = data$penalty.factor,
-    standardize = check_flag(standardize, "standardize"), intercept = intercept,
-    algorithm = "pursuit", thresh = 1e-6, maxit = 1L, threads = 1L, nlambda1 = 1L, nlambda2 = 1L,
-    lambda.min.ratio = 0.5
-  )
 
+  data <- problem$data
   lambda_max_cpp(data$x, data$y, data$weights, data$offset, data$covariates,
-                 graph_list(data$graph), lambda2, control)
+                 graph_list(data$graph), data$penalty.factor, lambda2, problem$control)
 }

@@ -124,48 +124,70 @@
 #'              lambda1 = c(0.3, 0.1, 0.03), lambda2 = c(0.3, 0.1))
 #' fit$grid
 #' @export
-n2gfl <- function(x, y, graph, family = c("gaussian", "binomial"),
+n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"),
                   sign = c("nonnegative", "nonpositive", "free"), covariates = NULL,
                   weights = NULL, offset = NULL, lambda1 = NULL, lambda2 = NULL, nlambda1 = 30,
                   nlambda2 = 5, lambda.min.ratio = 0.02, penalty = c("fused", "laplacian"),
                   penalty.factor = NULL, standardize = FALSE, intercept = TRUE,
                   algorithm = c("pursuit", "fista", "ista"), thresh = 1e-6, maxit = 10000,
                   threads = 1, trace.it = 0) {
+  arguments <- as.list(environment())
   call <- call_without_data(match.call())
-  family <- match_choice(family, "family", c("gaussian", "binomial"))
-  sign <- match_choice(sign, "sign", c("nonnegative", "nonpositive", "free"))
-  penalty <- match_choice(penalty, "penalty", c("fused", "laplacian"))
-  algorithm <- match_choice(algorithm, "algorithm", c("pursuit", "fista", "ista"))
-
-  intercept <- check_flag(intercept, "intercept")
-  data <- check_data(x, y, graph, family, covariates, weights, offset, penalty.factor, intercept)
-  lambda1 <- check_lambda(lambda1, "lambda1")
-  lambda2 <- check_lambda(lambda2, "lambda2")
-  control <- list(
-    family = family, sign = sign, penalty = penalty, penalty.factor = data$penalty.factor,
-    standardize = check_flag(standardize, "standardize"), intercept = intercept,
-    algorithm = algorithm, thresh = check_positive(thresh, "thresh"),
-    maxit = check_count(maxit, "maxit"), threads = check_count(threads, "threads"),
-    nlambda1 = check_count(nlambda1, "nlambda1"), nlambda2 = check_count(nlambda2, "nlambda2"),
-    lambda.min.ratio = check_ratio(lambda.min.ratio, "lambda.min.ratio")
-  )
+  problem <- check_problem(arguments)
   progress <- if (check_trace(trace.it)) show_progress
 
-  fits <- fit_grid_cpp(data$x, data$y, data$weights, data$offset, data$covariates,
-                       graph_list(data$graph), lambda1, lambda2, control, progress)
-  warn_not_converged(fits, control)
-  new_fit(fits, data, control, offset = !is.null(offset), weighted = !is.null(weights), call)
+  fits <- solve_problem(problem, progress = progress)
+  warn_not_converged(fits, problem$control)
+  new_fit(fits, problem, call)
 }
 
-new_fit <- function(fits, data, control, offset, weighted, call) {
-  names <- paste0("s", seq_along(fits$lambda1))
-  dim <- c(ncol(data$x), length(names))
-  beta <- new("dgCMatrix", i = fits$beta_i, p = fits$beta_p, x = fits$beta_x, Dim = dim,
-              Dimnames = list(colnames(data$x), names))
-  gamma <- if (ncol(data$covariates)) {
-    matrix(fits$gamma, ncol(data$covariates), dim[2],
-           dimnames = list(colnames(data$covariates), names))
-  }
+# The arguments of n2gfl(), as a list, checked and in the form that the core takes: what is fitted
+# (`data`), how (`control`), and at which penalties. cv.n2gfl() and its kin start here too.
+check_problem <- function(arguments) {
+  control <- check_control(arguments)
+  data <- check_data(arguments, control)
+  list(data = data, control = control, lambda1 = check_lambda(arguments$lambda1, "lambda1"),
+       lambda2 = check_lambda(arguments$lambda2, "lambda2"),
+       offset = !is.null(arguments$offset), weighted = !is.null(arguments$weights))
+}
+
+check_control <- function(arguments) {
+  choice <- function(name, choices) match_choice(arguments[[name]], name, choices)
+  value <- function(check, name) check(arguments[[name]], name)
+  list(
+    family = choice("family", c("gaussian", "binomial")),
+    sign = choice("sign", c("nonnegative", "nonpositive", "free")),
+    penalty = choice("penalty", c("fused", "laplacian")),
+    algorithm = choice("algorithm", c("pursuit", "fista", "ista")),
+    standardize = value(check_flag, "standardize"), intercept = value(check_flag, "intercept"),
+    thresh = value(check_positive, "thresh"), maxit = value(check_count, "maxit"),
+    threads = value(check_count, "threads"), nlambda1 = value(check_count, "nlambda1"),
+    nlambda2 = value(check_count, "nlambda2"),
+    lambda.min.ratio = value(check_ratio, "lambda.min.ratio")
+  )
+}
+
+# All arguments of n2gfl(): those given, and the defaults for the rest.
+fit_arguments <- function(given) {
+  defaults <- as.list(formals(n2gfl))[-(1:2)]  # x and y have none
+  lacking <- setdiff(names(defaults), names(given))
+  c(given, lapply(defaults[lacking], eval, baseenv()))
+}
+
+# Fits at the rows of `grid`, or at the problem's own penalties. Other `weights` than the problem's
+# make folds and resamples of it: rows with weight 0 are as good as deleted.
+solve_problem <- function(problem, weights = problem$data$weights, grid = NULL, progress = NULL) {
+  data <- problem$data
+  lambda1 <- if (is.null(grid)) problem$lambda1 else grid$lambda1
+  lambda2 <- if (is.null(grid)) problem$lambda2 else grid$lambda2
+  fit_grid_cpp(data$x, data$y, weights, data$offset, data$covariates, graph_list(data$graph),
+               data$penalty.factor, lambda1, lambda2, !is.null(grid), problem$control, progress)
+}
+
+new_fit <- function(fits, problem, call) {
+  data <- problem$data
+  control <- problem$control
+  coefficients <- fit_coefficients(fits, data)
   grid <- data.frame(
     lambda1 = fits$lambda1, lambda2 = fits$lambda2, df = fits$df, regions = fits$regions,
     nonzero = fits$nonzero, dev.ratio = fits$dev_ratio, gap = fits$gap, iter = fits$iter,
@@ -173,12 +195,28 @@ new_fit <- function(fits, data, control, offset, weighted, call) {
   )
   solver <- control[c("standardize", "intercept", "algorithm", "thresh", "maxit", "threads")]
   structure(
-    list(a0 = stats::setNames(fits$a0, names), gamma = gamma, beta = beta, grid = grid,
-         nulldev = fits$nulldev, nobs = nrow(data$x), dim = dim, classnames = data$classnames,
-         family = control$family, sign = control$sign, penalty = control$penalty,
-         penalty.factor = control$penalty.factor, control = solver, offset = offset,
-         weighted = weighted, call = call, graph = data$graph),
+    c(coefficients,
+      list(grid = grid, nulldev = fits$nulldev, nobs = nrow(data$x),
+           dim = dim(coefficients$beta), classnames = data$classnames, family = control$family,
+           sign = control$sign, penalty = control$penalty, penalty.factor = data$penalty.factor,
+           control = solver, offset = problem$offset, weighted = problem$weighted, call = call,
+           graph = data$graph)),
     class = "n2gfl"
+  )
+}
+
+# What the core returns as a0, gamma and beta, with names.
+fit_coefficients <- function(fits, data) {
+  names <- paste0("s", seq_along(fits$lambda1))
+  dim <- c(ncol(data$x), length(names))
+  list(
+    a0 = stats::setNames(fits$a0, names),
+    gamma = if (ncol(data$covariates)) {
+      matrix(fits$gamma, ncol(data$covariates), dim[2],
+             dimnames = list(colnames(data$covariates), names))
+    },
+    beta = new("dgCMatrix", i = fits$beta_i, p = fits$beta_p, x = fits$beta_x, Dim = dim,
+               Dimnames = list(colnames(data$x), names))
   )
 }
 

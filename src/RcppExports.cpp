@@ -12,8 +12,8 @@ Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
 // fit_grid_cpp
-Rcpp::List fit_grid_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const std::vector<double>& lambda1, const std::vector<double>& lambda2, const Rcpp::List& control, const Rcpp::Nullable<Rcpp::Function>& progress);
-RcppExport SEXP _n2gfl_fit_grid_cpp(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP controlSEXP, SEXP progressSEXP) {
+Rcpp::List fit_grid_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda1, const std::vector<double>& lambda2, const bool paired, const Rcpp::List& control, const Rcpp::Nullable<Rcpp::Function>& progress);
+RcppExport SEXP _n2gfl_fit_grid_cpp(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP pairedSEXP, SEXP controlSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::RNGScope rcpp_rngScope_gen;
@@ -23,17 +23,19 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type offset(offsetSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type covariates(covariatesSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type penalty_factor(penalty_factorSEXP);
     Rcpp::traits::input_parameter< const std::vector<double>& >::type lambda1(lambda1SEXP);
     Rcpp::traits::input_parameter< const std::vector<double>& >::type lambda2(lambda2SEXP);
+    Rcpp::traits::input_parameter< const bool >::type paired(pairedSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
     Rcpp::traits::input_parameter< const Rcpp::Nullable<Rcpp::Function>& >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(fit_grid_cpp(x, y, weights, offset, covariates, graph, lambda1, lambda2, control, progress));
+    rcpp_result_gen = Rcpp::wrap(fit_grid_cpp(x, y, weights, offset, covariates, graph, penalty_factor, lambda1, lambda2, paired, control, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // lambda_max_cpp
-Rcpp::NumericVector lambda_max_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const std::vector<double>& lambda2, const Rcpp::List& control);
-RcppExport SEXP _n2gfl_lambda_max_cpp(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP lambda2SEXP, SEXP controlSEXP) {
+Rcpp::NumericVector lambda_max_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda2, const Rcpp::List& control);
+RcppExport SEXP _n2gfl_lambda_max_cpp(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda2SEXP, SEXP controlSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::RNGScope rcpp_rngScope_gen;
@@ -43,9 +45,10 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type offset(offsetSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type covariates(covariatesSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type penalty_factor(penalty_factorSEXP);
     Rcpp::traits::input_parameter< const std::vector<double>& >::type lambda2(lambda2SEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
-    rcpp_result_gen = Rcpp::wrap(lambda_max_cpp(x, y, weights, offset, covariates, graph, lambda2, control));
+    rcpp_result_gen = Rcpp::wrap(lambda_max_cpp(x, y, weights, offset, covariates, graph, penalty_factor, lambda2, control));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -78,8 +81,8 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
-    {"_n2gfl_fit_grid_cpp", (DL_FUNC) &_n2gfl_fit_grid_cpp, 10},
-    {"_n2gfl_lambda_max_cpp", (DL_FUNC) &_n2gfl_lambda_max_cpp, 8},
+    {"_n2gfl_fit_grid_cpp", (DL_FUNC) &_n2gfl_fit_grid_cpp, 12},
+    {"_n2gfl_lambda_max_cpp", (DL_FUNC) &_n2gfl_lambda_max_cpp, 9},
     {"_n2gfl_all_finite_cpp", (DL_FUNC) &_n2gfl_all_finite_cpp, 1},
     {"_n2gfl_fused_prox_cpp", (DL_FUNC) &_n2gfl_fused_prox_cpp, 6},
     {NULL, NULL, 0}

@@ -87,19 +87,31 @@ class Collector {
   std::vector<double> value_;
 };
 
+// The rows of a grid that is fixed already.
+std::vector<n2gfl::Penalties> pairs(const std::vector<double>& lambda1,
+                                    const std::vector<double>& lambda2) {
+  std::vector<n2gfl::Penalties> rows;
+  for (std::size_t k = 0; k < lambda1.size(); ++k) rows.push_back({lambda1[k], lambda2[k]});
+  return rows;
+}
+
 }  // namespace
 
+// `paired`: the k-th lambda1 goes with the k-th lambda2, as in the rows of a grid made before;
+// otherwise every lambda1 goes with every lambda2.
 // [[Rcpp::export]]
 Rcpp::List fit_grid_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights,
                         const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates,
-                        const Rcpp::List& graph, const std::vector<double>& lambda1,
-                        const std::vector<double>& lambda2, const Rcpp::List& control,
+                        const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor,
+                        const std::vector<double>& lambda1, const std::vector<double>& lambda2,
+                        const bool paired, const Rcpp::List& control,
                         const Rcpp::Nullable<Rcpp::Function>& progress) {
   const n2gfl::Graph core_graph = as_core_graph(graph);
   n2gfl::Poll poll = interrupt_poll();
   n2gfl::Path path(as_design(x), y, weights, offset, covariates, core_graph,
-                   Rcpp::as<Eigen::VectorXd>(control["penalty.factor"]), as_settings(control), poll);
-  const std::vector<n2gfl::Penalties> grid = path.grid(lambda1, lambda2);
+                   penalty_factor, as_settings(control), poll);
+  const std::vector<n2gfl::Penalties> grid =
+      paired ? pairs(lambda1, lambda2) : path.grid(lambda1, lambda2);
   const int rows = static_cast<int>(grid.size());
   Collector fits(rows, static_cast<int>(covariates.cols()));
   for (int row = 0; row < rows; ++row) {
@@ -116,11 +128,12 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::Vec
 Rcpp::NumericVector lambda_max_cpp(const SEXP x, const Eigen::VectorXd& y,
                                    const Eigen::VectorXd& weights, const Eigen::VectorXd& offset,
                                    const Eigen::MatrixXd& covariates, const Rcpp::List& graph,
+                                   const Eigen::VectorXd& penalty_factor,
                                    const std::vector<double>& lambda2, const Rcpp::List& control) {
   const n2gfl::Graph core_graph = as_core_graph(graph);
   n2gfl::Poll poll = interrupt_poll();
   n2gfl::Path path(as_design(x), y, weights, offset, covariates, core_graph,
-                   Rcpp::as<Eigen::VectorXd>(control["penalty.factor"]), as_settings(control), poll);
+                   penalty_factor, as_settings(control), poll);
   Rcpp::NumericVector answer(lambda2.size());
   for (std::size_t k = 0; k < lambda2.size(); ++k) answer[k] = path.lambda1_max(lambda2[k]);
   return answer;
