@@ -176,12 +176,15 @@ fit_arguments <- function(given) {
 
 # Fits at the rows of `grid`, or at the problem's own penalties. Other `weights` than the problem's
 # make folds and resamples of it: rows with weight 0 are as good as deleted.
-solve_problem <- function(problem, weights = problem$data$weights, grid = NULL, progress = NULL) {
+# `alive`, if not "", is a file whose removal stops the work as an interrupt does.
+solve_problem <- function(problem, weights = problem$data$weights, grid = NULL, progress = NULL,
+                          alive = "") {
   data <- problem$data
   lambda1 <- if (is.null(grid)) problem$lambda1 else grid$lambda1
   lambda2 <- if (is.null(grid)) problem$lambda2 else grid$lambda2
   fit_grid_cpp(data$x, data$y, weights, data$offset, data$covariates, graph_list(data$graph),
-               data$penalty.factor, lambda1, lambda2, !is.null(grid), problem$control, progress)
+               data$penalty.factor, lambda1, lambda2, !is.null(grid), problem$control, progress,
+               alive)
 }
 
 new_fit <- function(fits, problem, call) {
@@ -245,12 +248,10 @@ warn_not_converged <- function(fits, control) {
   )
 }
 
-# A bar that is drawn again on the same line; the core calls it at the start of every row.
+# The core calls it at the start of every row.
 show_progress <- function(row, total, lambda1, lambda2) {
-  width <- 30
-  done <- floor(width * row / total)
   message(
-    "\r|", strrep("=", done), strrep(" ", width - done), "| row ", row, " of ", total,
+    progress_bar(row, total), " row ", row, " of ", total,
     sprintf("  lambda1 %-10.4g lambda2 %-10.4g", lambda1, lambda2),
     if (row == total) "\n",
     appendLF = FALSE

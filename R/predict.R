@@ -87,14 +87,13 @@ predict.n2gfl <- function(object, newx, s = NULL, row = NULL,
   link
 }
 
-linear_predictor <- function(chosen, newx, newcovariates, newoffset) {
-  # Only the columns of the support are read: newx may be large.
-  support <- sort(unique(chosen$beta@i)) + 1L
-  link <- as.matrix(newx[, support, drop = FALSE] %*% chosen$beta[support, , drop = FALSE])
+# Intercept, features, covariates and offset at the given rows of x, one column per fit.
+linear_predictor <- function(chosen, x, covariates, offset, rows = seq_len(nrow(x))) {
+  link <- linear_predictor_cpp(x, chosen$beta, rows)
   link <- sweep(link, 2, chosen$a0, "+")
-  if (ncol(newcovariates)) link <- link + newcovariates %*% chosen$gamma
-  link <- link + newoffset
-  dimnames(link) <- list(rownames(newx), colnames(chosen$beta))
+  if (ncol(covariates)) link <- link + covariates[rows, , drop = FALSE] %*% chosen$gamma
+  link <- link + offset[rows]
+  dimnames(link) <- list(rownames(x)[rows], colnames(chosen$beta))
   link
 }
 

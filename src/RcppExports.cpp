@@ -12,8 +12,8 @@ Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
 // fit_grid_cpp
-Rcpp::List fit_grid_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda1, const std::vector<double>& lambda2, const bool paired, const Rcpp::List& control, const Rcpp::Nullable<Rcpp::Function>& progress);
-RcppExport SEXP _n2gfl_fit_grid_cpp(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP pairedSEXP, SEXP controlSEXP, SEXP progressSEXP) {
+Rcpp::List fit_grid_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda1, const std::vector<double>& lambda2, const bool paired, const Rcpp::List& control, const Rcpp::Nullable<Rcpp::Function>& progress, const std::string& alive);
+RcppExport SEXP _n2gfl_fit_grid_cpp(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP pairedSEXP, SEXP controlSEXP, SEXP progressSEXP, SEXP aliveSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::RNGScope rcpp_rngScope_gen;
@@ -29,7 +29,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const bool >::type paired(pairedSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
     Rcpp::traits::input_parameter< const Rcpp::Nullable<Rcpp::Function>& >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(fit_grid_cpp(x, y, weights, offset, covariates, graph, penalty_factor, lambda1, lambda2, paired, control, progress));
+    Rcpp::traits::input_parameter< const std::string& >::type alive(aliveSEXP);
+    rcpp_result_gen = Rcpp::wrap(fit_grid_cpp(x, y, weights, offset, covariates, graph, penalty_factor, lambda1, lambda2, paired, control, progress, alive));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -63,6 +64,30 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// hash_cpp
+std::string hash_cpp(const SEXP values);
+RcppExport SEXP _n2gfl_hash_cpp(SEXP valuesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const SEXP >::type values(valuesSEXP);
+    rcpp_result_gen = Rcpp::wrap(hash_cpp(values));
+    return rcpp_result_gen;
+END_RCPP
+}
+// linear_predictor_cpp
+Rcpp::NumericMatrix linear_predictor_cpp(const SEXP x, const Rcpp::S4& beta, const Rcpp::IntegerVector& rows);
+RcppExport SEXP _n2gfl_linear_predictor_cpp(SEXP xSEXP, SEXP betaSEXP, SEXP rowsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::S4& >::type beta(betaSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type rows(rowsSEXP);
+    rcpp_result_gen = Rcpp::wrap(linear_predictor_cpp(x, beta, rows));
+    return rcpp_result_gen;
+END_RCPP
+}
 // fused_prox_cpp
 Rcpp::List fused_prox_cpp(const Eigen::VectorXd& z, const Eigen::VectorXd& masses, const Eigen::VectorXd& thresholds, const Rcpp::List& graph, double lambda2, const std::string& sign);
 RcppExport SEXP _n2gfl_fused_prox_cpp(SEXP zSEXP, SEXP massesSEXP, SEXP thresholdsSEXP, SEXP graphSEXP, SEXP lambda2SEXP, SEXP signSEXP) {
@@ -81,9 +106,11 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
-    {"_n2gfl_fit_grid_cpp", (DL_FUNC) &_n2gfl_fit_grid_cpp, 12},
+    {"_n2gfl_fit_grid_cpp", (DL_FUNC) &_n2gfl_fit_grid_cpp, 13},
     {"_n2gfl_lambda_max_cpp", (DL_FUNC) &_n2gfl_lambda_max_cpp, 9},
     {"_n2gfl_all_finite_cpp", (DL_FUNC) &_n2gfl_all_finite_cpp, 1},
+    {"_n2gfl_hash_cpp", (DL_FUNC) &_n2gfl_hash_cpp, 1},
+    {"_n2gfl_linear_predictor_cpp", (DL_FUNC) &_n2gfl_linear_predictor_cpp, 3},
     {"_n2gfl_fused_prox_cpp", (DL_FUNC) &_n2gfl_fused_prox_cpp, 6},
     {NULL, NULL, 0}
 };

@@ -10,18 +10,6 @@
 
 namespace {
 
-n2gfl::Design as_design(const SEXP x) {
-  if (Rf_isMatrix(x)) {
-    const Rcpp::IntegerVector dim = Rf_getAttrib(x, R_DimSymbol);
-    return n2gfl::Design::dense(REAL(x), dim[0], dim[1]);
-  }
-  const Rcpp::S4 sparse(x);
-  const Rcpp::IntegerVector starts = sparse.slot("p"), indices = sparse.slot("i");
-  const Rcpp::IntegerVector dim = sparse.slot("Dim");
-  const Rcpp::NumericVector values = sparse.slot("x");
-  return n2gfl::Design::sparse(starts.begin(), indices.begin(), values.begin(), dim[0], dim[1]);
-}
-
 n2gfl::Settings as_settings(const Rcpp::List& control) {
   n2gfl::Settings s;
   s.family = Rcpp::as<std::string>(control["family"]);
@@ -105,9 +93,9 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::Vec
                         const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor,
                         const std::vector<double>& lambda1, const std::vector<double>& lambda2,
                         const bool paired, const Rcpp::List& control,
-                        const Rcpp::Nullable<Rcpp::Function>& progress) {
+                        const Rcpp::Nullable<Rcpp::Function>& progress, const std::string& alive) {
   const n2gfl::Graph core_graph = as_core_graph(graph);
-  n2gfl::Poll poll = interrupt_poll();
+  n2gfl::Poll poll = interrupt_poll(alive);
   n2gfl::Path path(as_design(x), y, weights, offset, covariates, core_graph,
                    penalty_factor, as_settings(control), poll);
   const std::vector<n2gfl::Penalties> grid =

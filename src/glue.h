@@ -1,12 +1,14 @@
 // What every call from R needs: R's objects as the core's, and R's interrupts as a Poll.
 #pragma once
 
-#include <Rcpp.h>
+#include <RcppEigen.h>
 
+#include <n2gfl/design.hpp>
 #include <n2gfl/graph.hpp>
 #include <n2gfl/poll.hpp>
 #include <n2gfl/sign.hpp>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -25,5 +27,24 @@ inline n2gfl::Sign as_core_sign(const std::string& sign) {
   return n2gfl::Sign::free;
 }
 
-// Stops the core's work by a C++ exception, so that destructors run.
-inline n2gfl::Poll interrupt_poll() { return n2gfl::Poll([] { Rcpp::checkUserInterrupt(); }); }
+// A view of R's own memory, dense or dgCMatrix.
+inline n2gfl::Design as_design(const SEXP x) {
+  if (Rf_isMatrix(x)) {
+    const Rcpp::IntegerVector dim = Rf_getAttrib(x, R_DimSymbol);
+    return n2gfl::Design::dense(REAL(x), dim[0], dim[1]);
+  }
+  const Rcpp::S4 sparse(x);
+  const Rcpp::IntegerVector starts = sparse.slot("p"), indices = sparse.slot("i");
+  const Rcpp::IntegerVector dim = sparse.slot("Dim");
+  const Rcpp::NumericVector values = sparse.slot("x");
+  return n2gfl::Design::sparse(starts.begin(), indices.begin(), values.begin(), dim[0], dim[1]);
+}
+
+// Stops the core's work by a C++ exception, so that destructors run: when the user interrupts, or when
+// the file `alive` (none if empty) has gone, which is how a worker elsewhere learns that nobody waits.
+inline n2gfl::Poll interrupt_poll(const std::string& alive = "") {
+  return n2gfl::Poll([alive] {
+    Rcpp::checkUserInterrupt();
+    if (!alive.empty() && !std::ifstream(alive).good()) Rcpp::stop("the run was stopped");
+  });
+}

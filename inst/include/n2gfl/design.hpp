@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include "loss.hpp"
 #include "poll.hpp"
@@ -54,6 +55,19 @@ class Design {
       return;
     }
     for (int k = starts_[j]; k < starts_[j + 1]; ++k) out[indices_[k]] += factor * values_[k];
+  }
+
+  // out[k] += factor * column j at rows[k]; `slot` says for every row its k, or -1.
+  void add_at(int j, double factor, const std::vector<int>& rows, const std::vector<int>& slot,
+              double* out) const {
+    factor *= scale(j);
+    if (starts_ == nullptr) {
+      const double* x = values_ + static_cast<std::ptrdiff_t>(j) * rows_;
+      for (std::size_t k = 0; k < rows.size(); ++k) out[k] += factor * x[rows[k]];
+      return;
+    }
+    for (int k = starts_[j]; k < starts_[j + 1]; ++k)
+      if (slot[indices_[k]] >= 0) out[slot[indices_[k]]] += factor * values_[k];
   }
 
   // out += factor * h * column j, entry by entry

@@ -1,0 +1,394 @@
+#' Cross-validation for n2gfl
+#'
+#' Fits the path of [n2gfl()] once on all data and once for each fold without its rows, scores the
+#' held-out predictions, and picks penalties: the best score, the sparsest fit that is as good within
+#' one standard error, and the most stable one.
+#'
+#' @details
+#' The grid of penalties comes from all data and is shared by the folds. A fold is a set of
+#' observation weights that are 0 for the rows held out: neither `x` nor its rows are copied, and
+#' centring, scaling, screening and the coding of covariates see the training rows only.
+#'
+#' The scores are averaged over the folds as in `cv.glmnet()`: `cvm` is the mean over folds, weighted
+#' by their observation weights, `cvsd` its standard error. With fewer than 3 observations a fold, the
+#' mean is over observations. With `nrepeats` the means are averaged, and `cvsd` is the root mean square
+#' of the repeats' standard errors: repeats share the data and do not make the mean more certain.
+#'
+#' @section Which penalties:
+#' * `lambda.min`: the best `cvm`; ties go to the larger `lambda2`, then the larger `lambda1`.
+#' * `lambda.1se`: the sparsest row whose `cvm` is within one standard error of the best. Sparser means
+#'   fewer regions (`df`), then fewer features; ties go to the larger `lambda2`, then the larger
+#'   `lambda1`.
+#' * `lambda.es`: the most stable row, by the estimation stability [ES()] in its "fit" form on centred
+#'   `x`, among those within one standard error of the best that have no more regions than
+#'   `lambda.min`. **This is the choice to report when the map matters**: it selects the same
+#'   features again when the data change a little, and costs at most one standard error of accuracy.
+#'
+#' The best score on a grid flatters, since the same held-out data chose it. `nested = TRUE` repeats
+#' the whole procedure, grid and choice of penalties included, inside each fold's training rows and
+#' scores it on the rows held out: an honest estimate. It takes about `nfolds` times as long.
+#'
+#' @section Parallel and interrupted runs:
+#' Folds, repeats and outer folds run in parallel when a [future::plan()] is set, by way of the
+#' future.apply package; all plans give identical results. Progress goes to the progressr package if
+#' it is loaded, and `trace.it = 1` shows a plain bar.
+#'
+#' With `checkpoint` each finished fold is written to that folder at once. The same call then
+#' computes only what is missing and returns the same object; random folds are those of the first
+#' call. A folder that belongs to other data or arguments is refused; damaged files are made again.
+#' The files hold plain numbers and text, and nothing in them is evaluated. Workers on other machines
+#' must see the folder under the same name.
+#'
+#' @section Memory:
+#' Beyond `x` a run needs the coefficients of all folds (sparse), `nfolds` x L numbers for each
+#' nonzero coefficient, and the working memory of one fit at a time, which grows with features and edges,
+#' not with `x`. Forked workers (`plan(multicore)`) share `x`; those of `plan(multisession)`
+#' and clusters need a copy each.
+#'
+#' @param x,y,graph As in [n2gfl()].
+#' @param ... Further arguments of [n2gfl()], such as `family`, `lambda1`, `lambda2`, `covariates`.
+#' @param type.measure How held-out predictions are scored. For `"gaussian"`: `"mse"` (also called
+#'   `"deviance"`, the default) or `"mae"`. For `"binomial"`: `"deviance"` (the default), `"class"`
+#'   (share of wrong classes), `"auc"` (area under the ROC curve; larger is better), `"mse"` and `"mae"`
+#'   (summed over both classes, as in glmnet) or `"brier"`. Probabilities are kept 1e-5 away from 0
+#'   and 1 for the deviance.
+#' @param nfolds Number of folds, at least 2.
+#' @param foldid The fold in which each row of `x` is held out, from 1 without a gap, or a matrix with
+#'   one column per repeat; `NULL` draws folds with [make_folds()].
+#' @param group A vector with one value per row of `x`: rows with the same value, such as a subject's
+#'   or a site's, stay in one fold.
+#' @param nrepeats How many times to draw folds and repeat the whole, when `foldid` is `NULL`.
+#' @param nested Also estimate the score of the whole procedure, honestly? See *Which penalties*.
+#' @param keep Keep the held-out predictions, as `fit.preval`?
+#' @param checkpoint Name of a folder where finished folds are kept, or `NULL`.
+#' @param trace.it 1 shows a progress bar.
+#' @return A list of class `cv.n2gfl`; L is the number of rows of `grid`.
+#'   \item{cvm, cvsd, cvup, cvlo}{Mean score, its standard error, and the mean plus and minus it, one
+#'     for each row of `grid`.}
+#'   \item{nzero}{Nonzero coefficients of the fits to all data.}
+#'   \item{grid}{The table of the fits to all data, see [n2gfl()].}
+#'   \item{es, mdc}{Stability over the folds: a matrix with both forms of [ES()], and [mDC()].}
+#'   \item{lambda.min, lambda.1se, lambda.es}{Chosen penalties, `c(lambda1 = , lambda2 = )`.}
+#'   \item{index}{Their rows of `grid`.}
+#'   \item{edge}{Which edges of the grid the best row lies on, and what to pass to extend it.}
+#'   \item{type.measure, name}{The measure and its label.}
+#'   \item{foldid}{The folds: a vector, or a matrix with one column per repeat.}
+#'   \item{fold.fits}{For each fold (and repeat) a list with `a0`, `gamma`, `beta`, `gap` and
+#'     `converged` at the rows of `grid`.}
+#'   \item{fit.preval}{With `keep`: held-out linear predictors, a matrix with L columns, or an array
+#'     whose third index is the repeat.}
+#'   \item{n2gfl.fit}{The fit to all data.}
+#'   \item{nested}{With `nested`: a list with `estimate` (a data frame with the score `cvm` and its
+#'     standard error `cvsd` for each way to choose), `lambda` (what each outer fold chose) and
+#'     `link` (its held-out linear predictors).}
+#' @references
+#' Lim, C. and Yu, B. (2016). Estimation Stability with Cross-Validation (ESCV). *Journal of
+#' Computational and Graphical Statistics* 25, 464--492.
+#' @seealso [make_folds()], [predict.cv.n2gfl()], [plot.cv.n2gfl()], [stability()].
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60 * 30), 60)
+#' y <- rowSums(x[, 5:9]) + rnorm(60)
+#' cvfit <- cv.n2gfl(x, y, graph_chain(30), lambda2 = c(0.2, 0.02), nlambda1 = 10, nfolds = 5)
+#' cvfit
+#' cvfit$lambda.1se
+#' @export
+cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds = 10, foldid = NULL,
+                     group = NULL, nrepeats = 1, nested = FALSE, keep = FALSE, checkpoint = NULL,
+                     trace.it = 0) {
+  call <- call_without_data(match.call())
+  problem <- check_problem(fit_arguments(c(list(x = x, y = y, graph = graph), check_dots(...))))
+  measure <- match_measure(type.measure, problem$control$family)
+  nested <- check_flag(nested, "nested")
+  keep <- check_flag(keep, "keep")
+  trace <- check_trace(trace.it)
+  folds <- check_folds(problem, nfolds, foldid, group, nrepeats, nested)
+
+  store <- open_checkpoint(checkpoint, cv_key(problem, folds, measure, checkpoint))
+  folds <- remember_folds(store, folds)
+  check_classes_in_folds(problem, folds, measure)
+  cv <- cross_validate(problem, folds$foldid, measure, problem$data$weights, store, trace)
+  warn_not_converged(cv$full, problem$control)
+  warn_folds_not_converged(cv$folds)
+  object <- new_cv(cv, problem, folds, measure, keep, call)
+  if (nested) object$nested <- nested_cv(problem, folds, measure, store, trace)
+  object
+}
+
+# Arguments for n2gfl() by way of `...`: a misspelt one must not vanish.
+check_dots <- function(...) {
+  given <- list(...)
+  known <- setdiff(names(formals(n2gfl)), c("x", "y", "graph", "trace.it"))
+  names <- if (is.null(names(given))) rep("", length(given)) else names(given)
+  bad <- which(!names %in% known)
+  if (length(bad)) {
+    what <- if (names[bad[1]] == "") "one without a name" else paste0("`", names[bad[1]], "`")
+    stop_bad("`...` must hold arguments of n2gfl() by name, but there is ", what, ".")
+  }
+  given
+}
+
+# ---- folds ---------------------------------------------------------------------------------------
+
+# list(foldid = N x repeats, inner = NULL or, for each column and outer fold, the folds inside it).
+# `drawn`: were they random? All random numbers of a run are drawn here, before any work.
+check_folds <- function(problem, nfolds, foldid, group, nrepeats, nested) {
+  n <- nrow(problem$data$x)
+  nrepeats <- check_count(nrepeats, "nrepeats")
+  if (!is.null(group)) group <- check_group(group, n)
+  drawn <- is.null(foldid)
+  y <- fold_response(problem)
+  if (drawn) {
+    nfolds <- check_nfolds(nfolds, n)
+    foldid <- matrix(replicate(nrepeats, make_folds(y, nfolds, group)), n)
+  } else {
+    foldid <- check_foldid(foldid, n, group)
+  }
+  inner <- if (nested) inner_folds(y, foldid[, 1], group)
+  list(foldid = foldid, inner = inner, drawn = drawn)
+}
+
+fold_response <- function(problem) {
+  y <- problem$data$y
+  if (problem$control$family == "binomial") y else rep(1, length(y))
+}
+
+# For each outer fold the folds of its training rows, as many as there are outside; 0 = held out.
+inner_folds <- function(y, foldid, group) {
+  lapply(seq_len(max(foldid)), function(k) {
+    train <- which(foldid != k)
+    inner <- integer(length(y))
+    within <- if (!is.null(group)) droplevels(group[train])
+    most <- if (is.null(within)) length(train) else nlevels(within)
+    inner[train] <- make_folds(y[train], max(2L, min(max(foldid), most)), within)
+    inner
+  })
+}
+
+# A run that goes on must use the folds that it began with, whatever the generator says now.
+remember_folds <- function(store, folds) {
+  if (is.null(store)) return(folds)
+  known <- read_piece(store, "folds")
+  if (is.null(known)) known <- write_piece(store, "folds", folds[c("foldid", "inner")])
+  folds[c("foldid", "inner")] <- known[c("foldid", "inner")]
+  folds
+}
+
+check_classes_in_folds <- function(problem, folds, measure) {
+  for (k in seq_len(ncol(folds$foldid))) {
+    check_fold_classes(problem, folds$foldid[, k], problem$data$weights, measure)
+  }
+  for (k in seq_along(folds$inner)) {
+    weights <- problem$data$weights * (folds$foldid[, 1] != k)
+    check_fold_classes(problem, folds$inner[[k]], weights, measure, paste(" inside fold", k))
+  }
+}
+
+check_fold_classes <- function(problem, foldid, weights, measure, where = "") {
+  for (k in seq_len(max(foldid))) {
+    train <- weights > 0 & foldid != k
+    held <- weights > 0 & foldid == k
+    y <- problem$data$y
+    if (problem$control$family == "gaussian") {
+      if (length(unique(y[train])) < 2) {
+        stop_bad("`foldid` must leave a `y` that varies in every training set, but without fold ", k,
+                 where, " all its values are ", number_text(y[train][1]), ".")
+      }
+      next
+    }
+    stop_lost_class(problem, y[train], k, where, "leave both classes in every training set",
+                    "without")
+    if (measure == "auc") {
+      stop_lost_class(problem, y[held], k, where, "put both classes into every fold for \"auc\"",
+                      "in")
+    }
+  }
+}
+
+stop_lost_class <- function(problem, y, k, where, wanted, preposition) {
+  lost <- setdiff(c(-1, 1), y)
+  if (!length(lost)) return(invisible())
+  stop_bad("`foldid` must ", wanted, ", but ", preposition, " fold ", k, where,
+           " there is no row of class ", quoted(problem$data$classnames[(lost[1] + 3) / 2]), ".")
+}
+
+cv_key <- function(problem, folds, measure, checkpoint) {
+  if (is.null(checkpoint)) return(NULL)
+  work_key(problem[c("data", "control", "lambda1", "lambda2")], measure, folds$drawn,
+           if (folds$drawn) list(dim(folds$foldid), max(folds$foldid)) else folds$foldid,
+           is.null(folds$inner))
+}
+
+# ---- the work ------------------------------------------------------------------------------------
+
+# The fit to all rows with weight, and the fits without each fold. `foldid` is N x repeats; rows with
+# 0 take no part.
+cross_validate <- function(problem, foldid, measure, weights, store = NULL, trace = FALSE,
+                           alive = "") {
+  full <- fit_all_rows(problem, weights, store, if (trace) show_progress, alive)
+  folds <- run_tasks(fold_tasks(foldid), fit_fold, problem = problem, weights = weights,
+                     grid = full[c("lambda1", "lambda2")], checkpoint = store, trace = trace,
+                     alive = alive)
+  links <- held_out_links(folds, foldid, length(full$lambda1))
+  scores <- lapply(seq_len(ncol(foldid)), function(k) {
+    used <- foldid[, k] > 0
+    fold_scores(measure, matrix(links[used, , k], sum(used)), problem$data$y[used], weights[used],
+                foldid[used, k], problem$control$family)
+  })
+  choose_rows(list(full = full, folds = folds, links = links, scores = scores), problem, measure)
+}
+
+fit_all_rows <- function(problem, weights, store, progress, alive) {
+  known <- read_piece(store, "all rows")
+  if (!is.null(known)) return(known)
+  fits <- solve_problem(problem, weights, progress = progress, alive = alive)
+  if (is.null(store)) fits else write_piece(store, "all rows", fits)
+}
+
+# One task per fold and repeat: which rows are held out.
+fold_tasks <- function(foldid) {
+  tasks <- unlist(lapply(seq_len(ncol(foldid)), function(k) {
+    lapply(seq_len(max(foldid[, k])), function(fold) which(foldid[, k] == fold))
+  }), recursive = FALSE)
+  folds <- apply(foldid, 2, max)
+  names(tasks) <- paste0(
+    if (ncol(foldid) > 1) paste0("Repeat ", rep(seq_along(folds), folds), ", fold ") else "Fold ",
+    sequence(folds))
+  tasks
+}
+
+fit_fold <- function(held, problem, weights, grid, alive) {
+  weights[held] <- 0
+  fits <- solve_problem(problem, weights, grid, alive = alive)
+  coefficients <- fit_coefficients(fits, problem$data)
+  data <- problem$data
+  link <- linear_predictor(coefficients, data$x, data$covariates, data$offset, held)
+  c(coefficients, list(gap = fits$gap, converged = fits$converged, held = held,
+                       link = unname(link)))
+}
+
+# N x L x repeats: each row predicted by the fits that have not seen it.
+held_out_links <- function(folds, foldid, rows) {
+  links <- array(NA_real_, c(nrow(foldid), rows, ncol(foldid)))
+  which_repeat <- rep(seq_len(ncol(foldid)), apply(foldid, 2, max))
+  for (k in seq_along(folds)) links[folds[[k]]$held, , which_repeat[k]] <- folds[[k]]$link
+  links
+}
+
+# ---- the choice ----------------------------------------------------------------------------------
+
+# Adds scores, stability over the folds, and the rows of the grid that they point to.
+choose_rows <- function(cv, problem, measure) {
+  score <- summarise_scores(cv$scores)
+  stable <- stability_columns(cv$folds, problem$data$x, problem$data$graph)
+  larger <- larger_is_better(measure)
+  best <- best_row(score$cvm, cv$full, larger)
+  index <- c(
+    min = best, `1se` = sparsest_row(within_one_se(score, best, larger), cv$full),
+    es = choose_es(score$cvm, score$cvsd, as.data.frame(cv$full[c("lambda1", "lambda2", "df")]),
+                   best, stable$es[, "fit"], larger)
+  )
+  c(cv, score, stable, list(index = index))
+}
+
+# Ties go to the larger lambda2, then to the larger lambda1.
+best_row <- function(cvm, grid, larger) {
+  best <- which(cvm == if (larger) max(cvm) else min(cvm))
+  best[order(-grid$lambda2[best], -grid$lambda1[best])[1]]
+}
+
+within_one_se <- function(score, best, larger) {
+  worse <- if (larger) score$cvm[best] - score$cvm else score$cvm - score$cvm[best]
+  which(worse <= score$cvsd[best])
+}
+
+# Fewer regions, then fewer features, then the larger lambda2, then the larger lambda1.
+sparsest_row <- function(rows, grid) {
+  rows[order(grid$df[rows], grid$nonzero[rows], -grid$lambda2[rows], -grid$lambda1[rows])[1]]
+}
+
+# The edges of the grid on which the best row lies, named, with what to pass to look beyond them.
+grid_edges <- function(grid, best) {
+  lambda2 <- grid$lambda2[best]
+  lambda1 <- grid$lambda1[grid$lambda2 == lambda2]
+  here <- grid$lambda1[best]
+  c(
+    `largest lambda1` = if (length(lambda1) > 1 && here == max(lambda1) && grid$nonzero[best] > 0)
+      "pass larger values as `lambda1`",
+    `smallest lambda1` = if (length(lambda1) > 1 && here == min(lambda1) && here > 0)
+      "pass a smaller `lambda.min.ratio`, or smaller values as `lambda1`",
+    `largest lambda2` = if (any(grid$lambda2 < lambda2) && lambda2 == max(grid$lambda2))
+      "pass larger values as `lambda2`",
+    `smallest lambda2` = if (any(grid$lambda2 > lambda2) && lambda2 == min(grid$lambda2) &&
+                             lambda2 > 0)
+      "pass smaller values as `lambda2`"
+  )
+}
+
+# ---- the object ----------------------------------------------------------------------------------
+
+new_cv <- function(cv, problem, folds, measure, keep, call) {
+  fit <- new_fit(cv$full, problem, call)
+  lambda <- function(row) unlist(fit$grid[row, c("lambda1", "lambda2")])
+  repeats <- ncol(folds$foldid)
+  structure(
+    list(call = call, grid = fit$grid, cvm = cv$cvm, cvsd = cv$cvsd, cvup = cv$cvm + cv$cvsd,
+         cvlo = cv$cvm - cv$cvsd, nzero = fit$grid$nonzero, es = cv$es, mdc = cv$mdc,
+         lambda.min = lambda(cv$index[["min"]]), lambda.1se = lambda(cv$index[["1se"]]),
+         lambda.es = lambda(cv$index[["es"]]), index = cv$index,
+         edge = grid_edges(fit$grid, cv$index[["min"]]), type.measure = measure,
+         name = measure_label(measure, fit$family), foldid = drop(folds$foldid),
+         fold.fits = lapply(cv$folds, `[`, c("a0", "gamma", "beta", "gap", "converged")),
+         fit.preval = if (keep) if (repeats > 1) cv$links else matrix(cv$links, nrow(cv$links)),
+         n2gfl.fit = fit, nested = NULL),
+    class = "cv.n2gfl"
+  )
+}
+
+warn_folds_not_converged <- function(folds) {
+  failed <- lapply(folds, function(fold) which(!fold$converged))
+  failed <- failed[lengths(failed) > 0]
+  if (!length(failed)) return(invisible())
+  shown <- utils::head(failed, 5)
+  text <- paste0(names(shown), " (", ifelse(lengths(shown) == 1, "row ", "rows "),
+                 vapply(shown, some_numbers, ""), ")", collapse = ", ")
+  warning("Fits did not converge in ", count_of(length(failed), "fold"), ": ", text,
+          if (length(failed) > 5) ", ...", "; their gaps are in `fold.fits`.", call. = FALSE)
+}
+
+some_numbers <- function(values) {
+  paste(c(utils::head(values, 5), if (length(values) > 5) "..."), collapse = ", ")
+}
+
+# ---- nested --------------------------------------------------------------------------------------
+
+# The whole procedure inside the training rows of each outer fold, scored on the rows held out.
+nested_cv <- function(problem, folds, measure, store, trace) {
+  foldid <- folds$foldid[, 1]
+  tasks <- lapply(seq_along(folds$inner), function(k) {
+    list(held = which(foldid == k), inner = folds$inner[[k]])
+  })
+  names(tasks) <- paste("Outer fold", seq_along(tasks))
+  outer <- run_tasks(tasks, fit_outer_fold, problem = problem, measure = measure,
+                     checkpoint = store, trace = trace)
+  link <- matrix(NA_real_, length(foldid), 3, dimnames = list(NULL, c("min", "1se", "es")))
+  for (k in seq_along(outer)) link[tasks[[k]]$held, ] <- outer[[k]]$link
+  scores <- fold_scores(measure, link, problem$data$y, problem$data$weights, foldid,
+                        problem$control$family)
+  lambda <- do.call(rbind, lapply(seq_along(outer), function(k) {
+    data.frame(fold = k, choice = colnames(link), as.data.frame(outer[[k]]$chosen))
+  }))
+  list(estimate = data.frame(summarise_scores(list(scores)), row.names = colnames(link)),
+       lambda = lambda, link = link)
+}
+
+fit_outer_fold <- function(task, problem, measure, alive) {
+  weights <- problem$data$weights
+  weights[task$held] <- 0
+  cv <- cross_validate(problem, matrix(task$inner), measure, weights, alive = alive)
+  data <- problem$data
+  link <- linear_predictor(fit_coefficients(cv$full, data), data$x, data$covariates, data$offset,
+                           task$held)
+  list(link = unname(link[, cv$index, drop = FALSE]),
+       chosen = lapply(cv$full[c("lambda1", "lambda2", "df", "nonzero")], `[`, cv$index))
+}

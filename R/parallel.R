@@ -1,0 +1,113 @@
+# Independent pieces of work, one after the other or, when the user has set a future::plan(), side by
+# side. A piece is done by a function of the package that gets its task and returns plain data; it
+# uses no random numbers, so every plan gives the same bits.
+
+# The answers, in the order of `tasks`, which are named: names appear in errors and in checkpoints.
+# `work(task, alive, ...)`: `alive` is a file whose removal must stop the work.
+run_tasks <- function(tasks, work, ..., alive = "", checkpoint = NULL, trace = FALSE) {
+  answers <- lapply(names(tasks), function(name) read_piece(checkpoint, name))
+  open <- which(vapply(answers, is.null, NA))
+  if (!length(open)) return(stats::setNames(answers, names(tasks)))
+  tick <- task_progress(length(tasks), length(tasks) - length(open), trace)
+  answers[open] <- if (wants_futures()) {
+    run_with_futures(tasks[open], work, ..., checkpoint = checkpoint, tick = tick)
+  } else {
+    lapply(names(tasks)[open], function(name) {
+      run_task(tasks[[name]], name, work, ..., alive = alive, checkpoint = checkpoint, tick = tick)
+    })
+  }
+  stats::setNames(answers, names(tasks))
+}
+
+run_task <- function(task, name, work, ..., alive, checkpoint, tick) {
+  answer <- withCallingHandlers(
+    work(task, alive = alive, ...),
+    error = function(e) if (!inherits(e, "interrupt")) stop_bad(name, ": ", conditionMessage(e))
+  )
+  if (!is.null(checkpoint)) write_piece(checkpoint, name, answer)
+  tick(name)
+  answer
+}
+
+# ---- side by side --------------------------------------------------------------------------------
+
+# A plan exists only where the user has loaded the future package and set one.
+wants_futures <- function() {
+  isNamespaceLoaded("future") && !inherits(future::plan(), "sequential") &&
+    requireNamespace("future.apply", quietly = TRUE)
+}
+
+run_with_futures <- function(tasks, work, ..., checkpoint, tick) {
+  # Its removal, at the latest when this function is left for whatever reason, ends all workers.
+  folder <- tempfile("n2gfl-run-")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE), add = TRUE)
+  alive <- file.path(folder, "alive")
+  file.create(alive)
+  # x may be larger than what future sends without being asked twice.
+  old <- options(future.globals.maxSize = Inf)
+  on.exit(options(old), add = TRUE)
+  tryCatch(
+    future.apply::future_lapply(
+      names(tasks), run_task_apart, tasks = tasks, work = work, ..., alive = alive,
+      checkpoint = checkpoint, tick = tick, future.seed = FALSE, future.packages = "n2gfl",
+      future.scheduling = if (forks()) Inf else 1
+    ),
+    FutureError = function(e) stop_lost_worker(names(tasks), folder, e)
+  )
+}
+
+# Forked workers share x; others get a copy each, so they get all their tasks at once.
+forks <- function() inherits(future::plan(), "multicore")
+
+# In the worker, which leaves a mark when it begins and when it ends: a dead one cannot say so.
+run_task_apart <- function(name, tasks, work, ..., alive, checkpoint, tick) {
+  mark <- file.path(dirname(alive), gsub("[^A-Za-z0-9]+", "-", name))
+  # Another machine does not see the file, and must not take its absence for an order to stop.
+  if (!file.exists(alive)) alive <- ""
+  if (nzchar(alive)) file.create(paste0(mark, ".begun"))
+  answer <- run_task(tasks[[name]], name, work, ..., alive = alive, checkpoint = checkpoint,
+                     tick = tick)
+  if (nzchar(alive)) file.create(paste0(mark, ".done"))
+  answer
+}
+
+stop_lost_worker <- function(names, folder, e) {
+  marks <- gsub("[^A-Za-z0-9]+", "-", names)
+  has <- function(ending) file.exists(file.path(folder, paste0(marks, ending)))
+  lost <- names[has(".begun") & !has(".done")]
+  stop_bad("A worker ended without an answer", if (length(lost)) " while it computed ",
+           paste(lost, collapse = " or "),
+           "; with `checkpoint`, what was finished is kept and the same call goes on from there. (",
+           trimws(gsub("\\s+", " ", conditionMessage(e))), ")")
+}
+
+# ---- progress ------------------------------------------------------------------------------------
+
+# A function to call at the end of each task: progressr's, so that the user's handlers see it, and a
+# plain bar on the message stream when `trace` is on.
+task_progress <- function(total, done, trace) {
+  show <- if (trace) plain_bar(total, done) else function(name) NULL
+  if (!isNamespaceLoaded("progressr")) return(show)
+  signal <- progressr::progressor(steps = total - done)
+  function(name) {
+    signal(message = name)
+    show(name)
+  }
+}
+
+plain_bar <- function(total, done) {
+  force(total)
+  function(name) {
+    done <<- done + 1
+    message(progress_bar(done, total), " ", done, " of ", total, sprintf("  %-30s", name),
+            if (done >= total) "\n", appendLF = FALSE)
+  }
+}
+
+# A bar that is drawn again on the same line.
+progress_bar <- function(done, total) {
+  width <- 30
+  filled <- floor(width * done / total)
+  paste0("\r|", strrep("=", filled), strrep(" ", width - filled), "|")
+}
