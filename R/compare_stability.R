@@ -1,0 +1,104 @@
+#' Compare the stability of two models
+#'
+#' Tests whether Nogueira's measure differs between two models, and gives an interval for the
+#' difference. Run both on the same folds (`foldid`): the comparison is then paired and sharper.
+#'
+#' @details
+#' The estimate of each model and its influence values \eqn{\phi_i}{phi_i} are those of
+#' [stability()]. Unpaired, the statistic is that of Nogueira et al. (2018),
+#' \eqn{(\Phi_1 - \Phi_2) / \sqrt{v_1 + v_2}}{(Phi1 - Phi2) / sqrt(v1 + v2)} with the two variances.
+#' Paired, the variance is \eqn{(4/K^2) \sum_i (\phi_{1i} - \phi_{2i} - \bar\phi_1 + \bar\phi_2)^2}{
+#' (4/K^2) sum_i (phi_1i - phi_2i - mean)^2}: what a fold does to both models cancels. The statistic
+#' is referred to the normal distribution. Folds share most of their data, so the test speaks of this
+#' way of perturbing this cohort; with many repeats it will find any difference.
+#'
+#' The interval has no width, and the p-value is `NA`, when the runs of both models agree so
+#' regularly that the standard error is zero.
+#'
+#' @param object1,object2 What [stability()] takes, over the same features.
+#' @param s1,s2 The rows of the grids to compare: see `s` in [stability()]. Not used for runs without
+#'   a grid.
+#' @param paired Do the runs of the two belong together one by one? By default yes if they have the
+#'   same number of runs and, for cross-validations, the same folds.
+#' @param level Confidence level of the interval.
+#' @return A list of class `htest`: the two values in `estimate`, their `difference` (first minus
+#'   second) with its `stderr` and `conf.int`, `statistic` and `p.value`.
+#' @references
+#' Nogueira, S., Sechidis, K. and Brown, G. (2018). On the Stability of Feature Selection Algorithms.
+#' *Journal of Machine Learning Research* 18(174), 1--54.
+#' @family stability measures
+#' @examples
+#' set.seed(1)
+#' steady <- replicate(20, as.numeric(1:50 %in% c(1:8, sample(9:50, 2))))
+#' loose <- replicate(20, as.numeric(1:50 %in% c(1:4, sample(5:50, 6))))
+#' compare_stability(steady, loose)
+#' @export
+compare_stability <- function(object1, object2, s1 = "lambda.es", s2 = s1, paired = NULL,
+                              level = 0.95) {
+  names <- c(label_of(substitute(object1)), label_of(substitute(object2)))
+  level <- check_ratio(level, "level")
+  runs1 <- compared_runs(object1, s1)
+  runs2 <- compared_runs(object2, s2)
+  if (nrow(runs1) != nrow(runs2)) {
+    stop_bad("`object2` must have the features of `object1` (", nrow(runs1), "), not ",
+             nrow(runs2), ".")
+  }
+  paired <- check_paired(paired, object1, object2, ncol(runs1), ncol(runs2))
+  phi1 <- compared_nogueira(runs1, "object1")
+  phi2 <- compared_nogueira(runs2, "object2")
+  new_comparison(phi1, phi2, paired, level, names)
+}
+
+# An object that was written out in the call has no name worth printing.
+label_of <- function(expression) if (is.name(expression)) as.character(expression) else "runs"
+
+compared_runs <- function(object, s) {
+  source <- run_source(object)
+  rows <- run_rows(source, if (!is.null(source$grid)) s, NULL)
+  if (length(rows) != 1) {
+    stop_bad("`s1` and `s2` must each name one row of the grid, not ", length(rows), ".")
+  }
+  source$runs(rows)
+}
+
+check_paired <- function(paired, object1, object2, k1, k2) {
+  foldid1 <- if (is_run_object(object1)) object1$foldid
+  foldid2 <- if (is_run_object(object2)) object2$foldid
+  can <- k1 == k2 && (is.null(foldid1) || is.null(foldid2) || identical(foldid1, foldid2))
+  if (is.null(paired)) return(can)
+  if (check_flag(paired, "paired") && !can) {
+    stop_bad("`paired` must be FALSE, because the two objects have ",
+             if (k1 == k2) "different folds." else paste0(k1, " and ", k2, " runs."))
+  }
+  paired
+}
+
+compared_nogueira <- function(runs, name) {
+  counts <- set_counts(runs)
+  reason <- nogueira_measured(counts, 0.95)$reason
+  if (reason != "") {
+    stop_bad("`", name, "` must have a value of Nogueira's measure, but ", reason, ".")
+  }
+  nogueira_of_sets(counts)
+}
+
+new_comparison <- function(phi1, phi2, paired, level, names) {
+  difference <- phi1$estimate - phi2$estimate
+  error <- if (paired) {
+    influence_error(phi1$influence - phi2$influence)
+  } else {
+    sqrt(influence_error(phi1$influence)^2 + influence_error(phi2$influence)^2)
+  }
+  z <- if (error > 0) difference / error else NA_real_
+  half <- stats::qnorm((1 + level) / 2) * error
+  structure(
+    list(statistic = c(z = z), p.value = 2 * stats::pnorm(-abs(z)),
+         conf.int = structure(difference + c(-half, half), conf.level = level),
+         estimate = stats::setNames(c(phi1$estimate, phi2$estimate), paste("stability of", names)),
+         difference = difference, stderr = error,
+         null.value = c("difference in stability" = 0), alternative = "two.sided",
+         method = paste("Nogueira's test of equal stability,", if (paired) "paired" else "unpaired"),
+         data.name = paste(names, collapse = " and ")),
+    class = "htest"
+  )
+}

@@ -1,0 +1,217 @@
+#' The stability of a model, by many measures
+#'
+#' Do the same features come back when the data change a little? A table of measures for every row of
+#' the grid of penalties, from the coefficients that each fold of a cross-validation (or each run of
+#' another perturbation) found.
+#'
+#' @details
+#' There are K runs over p features; \eqn{S_i} is the set of features with a nonzero coefficient in
+#' run \eqn{i}, \eqn{k_i} its size, \eqn{\bar k}{kbar} the mean size and \eqn{f_j} the share of the
+#' sets that hold feature \eqn{j}. For two sets A and B of sizes a and b with r features in common,
+#' and averaged over all pairs:
+#'
+#' | Column | Formula | Range, better | Source |
+#' |---|---|---|---|
+#' | `es.coef`, `es.fit` | see [ES()]; `es.fit` on centred x | from 0, smaller | Xin et al. 2015, Lim and Yu 2016 |
+#' | `mdc` | see [mDC()] | 0 to 1, larger | Xin et al. 2015 |
+#' | `dice` | 2 r / (a + b) | 0 to 1, larger | Dice 1945 |
+#' | `jaccard` | r / (a + b - r) | 0 to 1, larger | Jaccard 1901 |
+#' | `ochiai` | r / sqrt(a b) | 0 to 1, larger | Ochiai 1957 |
+#' | `kuncheva` | (r p - k^2) / (k (p - k)) for a = b = k | -1 to 1, larger | Kuncheva 2007 |
+#' | `lustgarten` | (r - a b / p) / (min(a, b) - max(0, a + b - p)) | -1 to 1, larger | Lustgarten et al. 2009 |
+#' | `kappa` | Cohen's kappa of the two selections | -1 to 1, larger | Carletta 1996 |
+#' | `phi` | (r p - a b) / sqrt(a b (p - a) (p - b)) | -1 to 1, larger | Nogueira and Brown 2016 |
+#' | `nogueira` | below | about 0 to 1, larger | Nogueira et al. 2018 |
+#' | `correlation` | Pearson's correlation of two coefficient vectors, zeros included | -1 to 1, larger | |
+#' | `dice.dilated` | Dice, each set with all its graph neighbours added | 0 to 1, larger | |
+#' | `dice.near` | share of the features of A and B that lie in or beside the other set | 0 to 1, larger | |
+#' | `centre.distance` | distance from a region's centre to the nearest one in the other run, both ways | from 0, smaller | |
+#'
+#' Kuncheva's index, Lustgarten's, kappa, phi and Nogueira's measure are corrected for chance: random
+#' selections have 0 on average, so models of different sizes can be compared. Nogueira's is
+#' \deqn{\Phi = 1 - \frac{\frac{K}{K-1} \frac{1}{p} \sum_j f_j (1 - f_j)}{D}, \quad
+#'   D = \frac{\bar k}{p} \left(1 - \frac{\bar k}{p}\right),}{
+#'   Phi = 1 - [K/(K-1) mean_j f_j (1 - f_j)] / D, D = (kbar/p) (1 - kbar/p),}
+#' with the variance \eqn{(4/K^2) \sum_i (\phi_i - \bar\phi)^2}{(4/K^2) sum_i (phi_i - mean phi)^2},
+#' \deqn{\phi_i = \frac{1}{D} \left[\frac{1}{p} \sum_{j \in S_i} f_j - \frac{k_i \bar k}{p^2} +
+#'   \frac{\Phi}{2} \left(\frac{2 k_i \bar k}{p^2} - \frac{k_i}{p} - \frac{\bar k}{p} + 1\right)
+#'   \right].}{
+#'   phi_i = (1/D) [sum_(j in S_i) f_j / p - k_i kbar/p^2 +
+#'   (Phi/2) (2 k_i kbar/p^2 - k_i/p - kbar/p + 1)].}
+#' The interval is the normal one. It treats the runs as independent; the folds of one
+#' cross-validation share most of their data, so it speaks of this way of perturbing the data and
+#' not of new cohorts.
+#'
+#' `dice.dilated`, `dice.near` and `centre.distance` forgive a small shift: with `dice.near` a map
+#' that has moved by one neighbour still has 1. Regions are the connected parts of the support. Their
+#' distance is in mm where the space of the images is known and in the units of the graph's
+#' coordinates (voxels) otherwise; runs with more than 500 regions have none.
+#'
+#' A value that is not defined is `NA`, and the column `reason` says why: only one run, empty or full
+#' sets, sets of different sizes (`kuncheva`), no graph, no coordinates, no `x` (`es.coef`,
+#' `es.fit`). A mean over pairs is `NA` as soon as one pair has no value.
+#'
+#' @inheritParams mDC
+#' @param measures Which measures to compute: `"all"`, or some of `"es"`, `"mdc"`, `"dice"`,
+#'   `"jaccard"`, `"ochiai"`, `"kuncheva"`, `"lustgarten"`, `"kappa"`, `"phi"`, `"nogueira"`,
+#'   `"correlation"`, `"dilated"`, `"distance"`.
+#' @param x,graph The features and their graph, for runs that are given as a list or a matrix.
+#'   Without them the measures that need them are `NA`. [cv.n2gfl()] objects store their ES and
+#'   their graph.
+#' @param level Confidence level of the interval for Nogueira's measure.
+#' @return A data frame of class `n2gfl_stability` with one row per row of the grid: `row`,
+#'   `lambda1`, `lambda2`, `df`, for a cross-validation its score `cvm` and the standard error
+#'   `cvsd`, then the measures (`nogueira` with `nogueira.se`, `nogueira.lower` and
+#'   `nogueira.upper`), and `reason`. For runs without a grid it has the measures and `reason` only.
+#' @references
+#' Nogueira, S., Sechidis, K. and Brown, G. (2018). On the Stability of Feature Selection Algorithms.
+#' *Journal of Machine Learning Research* 18(174), 1--54.
+#'
+#' Bommert, A. and Lang, M. (2021). stabm: Stability Measures for Feature Selection. *Journal of Open
+#' Source Software* 6(59), 3010.
+#' @seealso [plot.n2gfl_stability()], [compare_stability()], [stable_regions()], [stabsel.n2gfl()].
+#' @family stability measures
+#' @examples
+#' # Three selections out of ten features
+#' runs <- sapply(list(1:3, 1:4, 1:5), function(set) as.numeric(1:10 %in% set))
+#' stability(runs)
+#' stability(runs, graph = graph_chain(10), measures = c("nogueira", "dilated"))
+#' @export
+stability <- function(object, s = NULL, measures = "all", x = NULL, graph = NULL, row = NULL,
+                      level = 0.95) {
+  measures <- check_measures(measures)
+  level <- check_ratio(level, "level")
+  source <- run_source(object, graph)
+  rows <- run_rows(source, s, row)
+  if (!is.null(x)) x <- check_run_x(x, nrow(source$runs(rows[1])))
+  neighbourhood <- if ("dilated" %in% measures && !is.null(source$graph)) {
+    neighbourhood_matrix(source$graph)
+  }
+  coords <- node_coords(source$graph, source$space)
+  panel <- function(row) measure_row(source, row, measures, x, neighbourhood, coords, level)
+  table <- do.call(rbind, lapply(rows, panel))
+  new_stability(source, rows, table, ncol(source$runs(rows[1])))
+}
+
+# What can be asked for, and the columns that it gives.
+measure_columns <- list(
+  es = c("es.coef", "es.fit"), mdc = "mdc", dice = "dice", jaccard = "jaccard", ochiai = "ochiai",
+  kuncheva = "kuncheva", lustgarten = "lustgarten", kappa = "kappa", phi = "phi",
+  nogueira = c("nogueira", "nogueira.se", "nogueira.lower", "nogueira.upper"),
+  correlation = "correlation", dilated = c("dice.dilated", "dice.near"),
+  distance = "centre.distance"
+)
+
+smaller_is_better <- c("es.coef", "es.fit", "centre.distance")
+
+check_measures <- function(measures) {
+  if (identical(measures, "all")) return(names(measure_columns))
+  known <- is.character(measures) & measures %in% names(measure_columns)
+  if (!length(measures) || !all(known)) {
+    stop_bad("`measures` must be \"all\" or some of ", quoted(names(measure_columns)), ", not ",
+             describe(if (length(measures)) measures[!known][1] else measures), ".")
+  }
+  unique(measures)
+}
+
+# One row of the table: the measures of the runs at one row of the grid.
+measure_row <- function(source, row, measures, x, neighbourhood, coords, level) {
+  runs <- source$runs(row)
+  counts <- set_counts(runs)
+  results <- lapply(stats::setNames(measures, measures), function(measure) {
+    switch(measure,
+      es = panel_es(source, row, runs, x),
+      mdc = mdc_measured(runs),
+      nogueira = nogueira_measured(counts, level),
+      correlation = correlation_of_runs(runs),
+      dilated = dilated_measures(counts, neighbourhood),
+      distance = centre_distance(runs, source$graph, coords),
+      mean_of_pairs(counts, measure)
+    )
+  })
+  values <- unlist(lapply(results, `[[`, "value"), use.names = FALSE)
+  reasons <- vapply(results, `[[`, "", "reason")
+  reasons <- paste0(measures, ": ", reasons)[reasons != ""]
+  data.frame(as.list(stats::setNames(values, unlist(measure_columns[measures]))),
+             reason = paste(reasons, collapse = "; "))
+}
+
+panel_es <- function(source, row, runs, x) {
+  if (ncol(runs) < 2) return(measured(c(NA_real_, NA_real_), one_run))
+  if (is.null(x)) {
+    if (is.null(source$es)) return(measured(c(NA_real_, NA_real_), "`x` was not given"))
+    return(measured_es(unname(source$es[row, ])))
+  }
+  predictors <- run_predictors(x, runs)
+  measured_es(c(es_of_runs(runs, predictors, "coef", center = FALSE),
+                es_of_runs(runs, predictors, "fit", center = TRUE)))
+}
+
+new_stability <- function(source, rows, table, k) {
+  if (!is.null(source$grid)) {
+    where <- cbind(row = rows, source$grid[rows, c("lambda1", "lambda2", "df")])
+    if (!is.null(source$cvm)) {
+      where <- cbind(where, cvm = source$cvm[rows], cvsd = source$cvsd[rows])
+    }
+    table <- cbind(where, table)
+  }
+  rownames(table) <- NULL
+  structure(table, class = c("n2gfl_stability", "data.frame"), runs = k,
+            features = nrow(source$runs(rows[1])), index = source$index, name = source$name)
+}
+
+# ---- print ---------------------------------------------------------------------------------------
+
+#' @method print n2gfl_stability
+#' @export
+print.n2gfl_stability <- function(x, digits = 3, rows = 40, ...) {
+  cat("Stability of ", count_of(attr(x, "runs"), "run"), " over ",
+      count_of(attr(x, "features"), "feature"), "\n\n", sep = "")
+  if (nrow(x) == 1) print_one_row(x, digits) else print_many_rows(x, digits, rows)
+  print_reasons(x$reason)
+  invisible(x)
+}
+
+# Each reason once, with the measures that it concerns.
+print_reasons <- function(reason) {
+  parts <- unique(unlist(strsplit(reason, "; ", fixed = TRUE)))
+  if (!length(parts)) return(invisible())
+  measure <- sub(":.*", "", parts)
+  grouped <- tapply(measure, sub("[^:]*: ", "", parts), paste, collapse = ", ")
+  cat("\nNA:\n", paste0("  ", grouped, ": ", names(grouped), "\n"), sep = "")
+}
+
+short_number <- function(values, digits) {
+  trimws(formatC(values, digits = digits, format = "g"))
+}
+
+panel_names <- function(x) intersect(unlist(measure_columns), names(x))
+
+print_one_row <- function(x, digits) {
+  if (!is.null(x$lambda1)) cat(lambda_text(x), " (row ", x$row, ", df ", x$df, ")\n\n", sep = "")
+  shown <- setdiff(panel_names(x), c("nogueira.se", "nogueira.lower", "nogueira.upper"))
+  value <- vapply(shown, function(name) short_number(x[[name]], digits), "")
+  if ("nogueira" %in% shown && !is.na(x$nogueira)) {
+    bounds <- short_number(c(x$nogueira.lower, x$nogueira.upper), digits)
+    value["nogueira"] <- paste0(value["nogueira"], " (", paste(bounds, collapse = " to "), ")")
+  }
+  better <- ifelse(shown %in% smaller_is_better, "smaller", "larger")
+  print(data.frame(value = value, better = better, row.names = shown), right = FALSE)
+}
+
+print_many_rows <- function(x, digits, rows) {
+  main <- c("row", "lambda1", "lambda2", "df", "cvm", "es.fit", "mdc", "dice", "nogueira",
+            "nogueira.lower", "nogueira.upper", "dice.near")
+  shown <- intersect(main, names(x))
+  # A table of one measure shows that one, whatever it is.
+  if (!any(panel_names(x) %in% shown)) shown <- c(shown, panel_names(x))
+  table <- as.data.frame(lapply(unclass(x)[shown], function(column) {
+    if (is.integer(column)) column else short_number(column, digits)
+  }))
+  chosen <- attr(x, "index")
+  marks <- vapply(x$row, function(row) paste(names(chosen)[chosen == row], collapse = " "), "")
+  if (any(marks != "")) table$chosen <- marks
+  print_grid(table, check_count(rows, "rows", 2L))
+  hidden <- setdiff(panel_names(x), shown)
+  if (length(hidden)) cat("\nMore columns: ", paste(hidden, collapse = ", "), "\n", sep = "")
+}
