@@ -131,8 +131,7 @@ decode_data <- function(source) {
     list = lapply(seq_len(n), function(k) decode_data(source))
   )
   value <- decode_attributes(value, source)
-  if (isTRUE(value[["dgCMatrix", exact = TRUE]]) && is.list(value)) return(decode_sparse(value))
-  value
+  if (is.list(value) && isTRUE(value$dgCMatrix)) decode_sparse(value) else value
 }
 
 decode_attributes <- function(value, source) {
@@ -170,5 +169,6 @@ digest_part <- function(part) {
   if (is.numeric(part) && length(part) > 100) return(c(hash_cpp(part), dim(part)))
   if (is.object(part)) part <- unclass(part)
   if (is.list(part)) return(lapply(part, digest_part))
-  if (is.atomic(part) || is.null(part)) part else hash_cpp(charToRaw(paste(deparse(part), collapse = "")))
+  if (is.atomic(part) || is.null(part)) return(part)
+  hash_cpp(charToRaw(paste(deparse(part), collapse = "")))
 }

@@ -16,7 +16,6 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::Vec
 RcppExport SEXP _n2gfl_fit_grid_cpp(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP pairedSEXP, SEXP controlSEXP, SEXP progressSEXP, SEXP aliveSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< const SEXP >::type x(xSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type weights(weightsSEXP);
@@ -39,7 +38,6 @@ Rcpp::NumericVector lambda_max_cpp(const SEXP x, const Eigen::VectorXd& y, const
 RcppExport SEXP _n2gfl_lambda_max_cpp(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda2SEXP, SEXP controlSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< const SEXP >::type x(xSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type weights(weightsSEXP);
@@ -58,7 +56,6 @@ bool all_finite_cpp(const SEXP x);
 RcppExport SEXP _n2gfl_all_finite_cpp(SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< const SEXP >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(all_finite_cpp(x));
     return rcpp_result_gen;
@@ -69,7 +66,6 @@ std::string hash_cpp(const SEXP values);
 RcppExport SEXP _n2gfl_hash_cpp(SEXP valuesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< const SEXP >::type values(valuesSEXP);
     rcpp_result_gen = Rcpp::wrap(hash_cpp(values));
     return rcpp_result_gen;
@@ -80,7 +76,6 @@ Rcpp::NumericMatrix linear_predictor_cpp(const SEXP x, const Rcpp::S4& beta, con
 RcppExport SEXP _n2gfl_linear_predictor_cpp(SEXP xSEXP, SEXP betaSEXP, SEXP rowsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< const SEXP >::type x(xSEXP);
     Rcpp::traits::input_parameter< const Rcpp::S4& >::type beta(betaSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type rows(rowsSEXP);
@@ -93,7 +88,6 @@ Rcpp::List fused_prox_cpp(const Eigen::VectorXd& z, const Eigen::VectorXd& masse
 RcppExport SEXP _n2gfl_fused_prox_cpp(SEXP zSEXP, SEXP massesSEXP, SEXP thresholdsSEXP, SEXP graphSEXP, SEXP lambda2SEXP, SEXP signSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type z(zSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type masses(massesSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type thresholds(thresholdsSEXP);
@@ -109,7 +103,6 @@ Rcpp::IntegerVector support_regions_cpp(const Rcpp::List& graph, const Rcpp::Int
 RcppExport SEXP _n2gfl_support_regions_cpp(SEXP graphSEXP, SEXP startsSEXP, SEXP nodesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type graph(graphSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type starts(startsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type nodes(nodesSEXP);

@@ -87,7 +87,7 @@ std::vector<n2gfl::Penalties> pairs(const std::vector<double>& lambda1,
 
 // `paired`: the k-th lambda1 goes with the k-th lambda2, as in the rows of a grid made before;
 // otherwise every lambda1 goes with every lambda2.
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Rcpp::List fit_grid_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights,
                         const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates,
                         const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor,
@@ -112,7 +112,7 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::Vec
   return fits.result(grid, 2 * weights.sum() * path.null_loss());
 }
 
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector lambda_max_cpp(const SEXP x, const Eigen::VectorXd& y,
                                    const Eigen::VectorXd& weights, const Eigen::VectorXd& offset,
                                    const Eigen::MatrixXd& covariates, const Rcpp::List& graph,
@@ -128,7 +128,7 @@ Rcpp::NumericVector lambda_max_cpp(const SEXP x, const Eigen::VectorXd& y,
 }
 
 // Without the logical matrix that is.finite() would allocate.
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 bool all_finite_cpp(const SEXP x) {
   Rcpp::NumericVector values = Rf_isS4(x) ? Rcpp::NumericVector(Rcpp::S4(x).slot("x"))
                                           : Rcpp::NumericVector(x);

@@ -37,7 +37,7 @@ std::size_t bytes_each(const SEXP values) {
 
 }  // namespace
 
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 std::string hash_cpp(const SEXP values) {
   const std::size_t size = bytes_each(values) * static_cast<std::size_t>(Rf_xlength(values));
   const void* start = size > 0 ? DATAPTR_RO(values) : nullptr;

@@ -5,7 +5,7 @@
 #include <vector>
 
 // `beta` is a dgCMatrix with one column per fit, `rows` counts from 1.
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Rcpp::NumericMatrix linear_predictor_cpp(const SEXP x, const Rcpp::S4& beta,
                                          const Rcpp::IntegerVector& rows) {
   const n2gfl::Design design = as_design(x);

@@ -19,7 +19,7 @@ Rcpp::NumericVector edge_flow(const n2gfl::Graph& graph, const n2gfl::Network& n
 
 }  // namespace
 
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Rcpp::List fused_prox_cpp(const Eigen::VectorXd& z, const Eigen::VectorXd& masses,
                           const Eigen::VectorXd& thresholds, const Rcpp::List& graph,
                           double lambda2, const std::string& sign) {

@@ -48,7 +48,7 @@ class SetRegions {
 }  // namespace
 
 // The columns of a sparse matrix are the sets; the answer is parallel to its entries.
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Rcpp::IntegerVector support_regions_cpp(const Rcpp::List& graph, const Rcpp::IntegerVector& starts,
                                         const Rcpp::IntegerVector& nodes) {
   const n2gfl::Graph core_graph = as_core_graph(graph);
