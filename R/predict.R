@@ -161,18 +161,21 @@ choose_fits <- function(object, s, row, exact = FALSE, refit = FALSE, ...) {
   } else {
     check_no_dots(given)
   }
-  if (!is.null(s) && !is.null(row)) stop_bad("`s` and `row` must not both be given.")
-  if (!is.null(s)) {
-    s <- check_s(s, object$grid)
-    if (exact) object <- add_exact_fits(object, s, given)
-    row <- find_rows(object$grid, s)
-    if (anyNA(row)) stop_off_grid(object$grid, s[is.na(row), , drop = FALSE][1, ])
-  } else {
-    row <- check_row(row, nrow(object$grid))
-  }
+  if (exact && !is.null(s)) object <- add_exact_fits(object, check_s(s, object$grid), given)
+  row <- choose_rows(object, s, row)
   chosen <- list(a0 = object$a0[row], gamma = object$gamma[, row, drop = FALSE],
                  beta = object$beta[, row, drop = FALSE])
   if (refit) refit_regions(object, chosen, given) else chosen
+}
+
+# The rows of the grid that `s` or `row` ask for; all of them, if neither is given.
+choose_rows <- function(object, s, row) {
+  if (is.null(s)) return(check_row(row, nrow(object$grid)))
+  if (!is.null(row)) stop_bad("`s` and `row` must not both be given.")
+  s <- check_s(s, object$grid)
+  row <- find_rows(object$grid, s)
+  if (anyNA(row)) stop_off_grid(object$grid, s[is.na(row), , drop = FALSE][1, ])
+  row
 }
 
 # What a cross-validation's `s` and `row` mean for its fit: list(s, row), one of them NULL.
@@ -286,14 +289,13 @@ check_refit <- function(object, given, purpose) {
     stop_bad("`x` must have the ", count_of(object$nobs, "row"), " that the fit was made with, ",
              "not ", nrow(given$x), ".")
   }
-  check_same_classes(object, given)
+  weights <- check_weights(given$weights, object$nobs)
+  check_same_classes(object, check_y(given$y, object$family, weights)$classnames)
   given
 }
 
 # The same classes in the same roles, or the coefficients would silently change their meaning.
-check_same_classes <- function(object, given) {
-  if (object$family != "binomial") return(invisible())
-  classes <- check_y(given$y, "binomial", check_weights(given$weights, nrow(given$x)))$classnames
+check_same_classes <- function(object, classes) {
   if (!identical(classes, object$classnames)) {
     stop_bad("`y` must have the classes of the fit, ", quoted(object$classnames), ", not ",
              quoted(classes), ".")
