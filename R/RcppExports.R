@@ -17,6 +17,10 @@ hash_cpp <- function(values) {
     .Call(`_n2gfl_hash_cpp`, values)
 }
 
+label_parts_cpp <- function(graph, p, i, x, slack) {
+    .Call(`_n2gfl_label_parts_cpp`, graph, p, i, x, slack)
+}
+
 linear_predictor_cpp <- function(x, beta, rows) {
     .Call(`_n2gfl_linear_predictor_cpp`, x, beta, rows)
 }

@@ -1,15 +1,36 @@
 #' Coefficients of a fit
 #'
-#' @param object A fit from [n2gfl()].
+#' The intercept, the coefficients of the covariates and those of the features, of some or all fits
+#' of a grid, or of the fit that cross-validation chose.
+#'
+#' @param object A fit from [n2gfl()], or a cross-validation from [cv.n2gfl()].
 #' @param s The penalties whose coefficients are wanted: `c(lambda1 = , lambda2 = )`, or a matrix or
-#'   data frame with columns `lambda1` and `lambda2`, such as some rows of `object$grid`. `NULL` is
-#'   every fit. Penalties that are not in the grid are an error, unless `exact = TRUE`: there is no
+#'   data frame with columns `lambda1` and `lambda2`, such as some rows of `object$grid`. If the fit
+#'   has only one `lambda2`, plain numbers are values of `lambda1`, as in glmnet. `NULL` is every
+#'   fit. Penalties that are not in the grid are an error, unless `exact = TRUE`: there is no
 #'   interpolation, because it would break the sparsity and the regions.
+#'
+#'   For a cross-validation also `"lambda.1se"` (the default), `"lambda.min"` or `"lambda.es"`.
 #' @param row Numbers of rows of `object$grid`, another way to choose fits.
-#' @param exact Refit at those `s` that are not in the grid? The data must then be given again by
-#'   name: `x`, `y`, and `weights`, `offset`, `covariates` where the fit had them. All other choices
-#'   are those of the fit, unless given.
-#' @param ... For `exact = TRUE` the data and further arguments of [n2gfl()]; otherwise nothing.
+#' @param exact Fit at those `s` that are not in the grid? See *Data*.
+#' @param refit Estimate the coefficients again on the regions that were selected, without
+#'   shrinkage? See *Refitting* and *Data*.
+#' @param ... For `exact = TRUE` and `refit = TRUE` the data and further arguments of [n2gfl()];
+#'   otherwise nothing.
+#'
+#' @section Refitting:
+#' The penalties shrink the coefficients of the regions that they select. `refit = TRUE` keeps the
+#' regions, the pieces of the graph with one nonzero value, and estimates one coefficient for each
+#' of them without a penalty, from the sum of its columns (divided by their standard deviations if
+#' the fit had `standardize = TRUE`). The fit's `sign`, weights, offset, intercept and covariates
+#' hold for the refit too. There must be more observations than coefficients to estimate. With two
+#' classes that the regions separate perfectly no finite coefficients exist: a warning says so.
+#' This is the relaxed lasso, applied to regions.
+#'
+#' @section Data:
+#' A fit does not keep the data. For `exact = TRUE` and `refit = TRUE` they must be given again by
+#' name: `x`, `y`, and `weights`, `offset`, `covariates` where the fit had them. All other choices
+#' are those of the fit, unless given.
 #' @return A sparse matrix with one column per fit and the rows `(Intercept)`, the covariates and
 #'   the features. Features without a name are called V1, V2 and so on.
 #' @seealso [predict.n2gfl()]
@@ -21,22 +42,36 @@
 #' coef(fit)
 #' coef(fit, row = 3)
 #' coef(fit, s = c(lambda1 = 0.1, lambda2 = 0.1))
+#'
+#' # Off the grid, and without shrinkage: the data are needed again
 #' coef(fit, s = c(lambda1 = 0.05, lambda2 = 0.1), exact = TRUE, x = x, y = y)
+#' coef(fit, row = 2, refit = TRUE, x = x, y = y)
 #' @importFrom stats coef
 #' @export
-coef.n2gfl <- function(object, s = NULL, row = NULL, exact = FALSE, ...) {
-  chosen <- choose_fits(object, s, row, exact, ...)
-  features <- rownames(chosen$beta)
-  if (is.null(features)) features <- paste0("V", seq_len(nrow(chosen$beta)))
+coef.n2gfl <- function(object, s = NULL, row = NULL, exact = FALSE, refit = FALSE, ...) {
+  chosen <- choose_fits(object, s, row, exact, refit, ...)
+  features <- feature_names(chosen$beta)
   unpenalised <- as(rbind("(Intercept)" = chosen$a0, chosen$gamma), "CsparseMatrix")
   all <- rbind(unpenalised, chosen$beta)
   dimnames(all) <- list(c(rownames(unpenalised), features), colnames(chosen$beta))
   all
 }
 
+feature_names <- function(beta) {
+  if (is.null(rownames(beta))) paste0("V", seq_len(nrow(beta))) else rownames(beta)
+}
+
+#' @rdname coef.n2gfl
+#' @export
+coef.cv.n2gfl <- function(object, s = "lambda.1se", row = NULL, ...) {
+  at <- cv_choice(object, s, row, missing(s))
+  coef(object$n2gfl.fit, s = at$s, row = at$row, ...)
+}
+
 #' Predictions of a fit
 #'
 #' @inheritParams coef.n2gfl
+#' @inheritSection coef.n2gfl Data
 #' @param newx Features of the observations to predict: a matrix with the columns of `x`, in the
 #'   same order. If both have column names, these must agree. Not needed for `type` `"coefficients"`
 #'   and `"nonzero"`.
@@ -63,14 +98,19 @@ coef.n2gfl <- function(object, s = NULL, row = NULL, exact = FALSE, ...) {
 #' predicted <- predict(fit, cohort$x[-train, ], row = 2, type = "class")
 #' mean(predicted == cohort$y[-train])
 #' predict(fit, type = "nonzero")
+#'
+#' # Regions as selected, their coefficients without shrinkage
+#' predict(fit, cohort$x[61:65, ], row = 2, type = "response", refit = TRUE,
+#'         x = cohort$x[train, ], y = cohort$y[train])
 #' @importFrom stats predict
 #' @export
 predict.n2gfl <- function(object, newx, s = NULL, row = NULL,
                           type = c("link", "response", "class", "coefficients", "nonzero"),
-                          newcovariates = NULL, newoffset = NULL, exact = FALSE, ...) {
+                          newcovariates = NULL, newoffset = NULL, exact = FALSE,
+                          refit = FALSE, ...) {
   type <- match_choice(type, "type", c("link", "response", "class", "coefficients", "nonzero"))
-  if (type == "coefficients") return(coef(object, s, row, exact, ...))
-  chosen <- choose_fits(object, s, row, exact, ...)
+  if (type == "coefficients") return(coef(object, s, row, exact, refit, ...))
+  chosen <- choose_fits(object, s, row, exact, refit, ...)
   if (type == "nonzero") return(nonzero_features(chosen$beta))
   if (type == "class" && object$family != "binomial") {
     stop_bad("`type` must be \"link\" or \"response\" for family \"", object$family,
@@ -85,6 +125,13 @@ predict.n2gfl <- function(object, newx, s = NULL, row = NULL,
   if (type == "class") return(array(object$classnames[1 + (link > 0)], dim(link), dimnames(link)))
   if (type == "response" && object$family == "binomial") return(stats::plogis(link))
   link
+}
+
+#' @rdname predict.n2gfl
+#' @export
+predict.cv.n2gfl <- function(object, newx, s = "lambda.1se", row = NULL, ...) {
+  at <- cv_choice(object, s, row, missing(s))
+  predict(object$n2gfl.fit, newx, s = at$s, row = at$row, ...)
 }
 
 # Intercept, features, covariates and offset at the given rows of x, one column per fit.
@@ -105,34 +152,63 @@ nonzero_features <- function(beta) {
 # ---- which fits ----------------------------------------------------------------------------------
 
 # The columns of a fit that `s` or `row` ask for: list(a0, gamma, beta).
-choose_fits <- function(object, s, row, exact, ...) {
+choose_fits <- function(object, s, row, exact = FALSE, refit = FALSE, ...) {
   exact <- check_flag(exact, "exact")
-  check_no_dots(exact, ...)
-  if (!is.null(s) && !is.null(row)) stop_bad("`s` and `row` must not both be given.")
-  if (!is.null(s)) {
-    s <- check_s(s)
-    if (exact) object <- add_exact_fits(object, s, list(...))
-    row <- find_rows(object$grid, s)
-    if (anyNA(row)) stop_off_grid(object$grid, s[is.na(row), , drop = FALSE][1, ])
+  refit <- check_flag(refit, "refit")
+  given <- list(...)
+  if (exact || refit) {
+    given <- check_refit(object, given, if (exact) "exact" else "refit")
   } else {
-    row <- check_row(row, nrow(object$grid))
+    check_no_dots(given)
   }
-  list(a0 = object$a0[row], gamma = object$gamma[, row, drop = FALSE],
-       beta = object$beta[, row, drop = FALSE])
+  if (exact && !is.null(s)) object <- add_exact_fits(object, check_s(s, object$grid), given)
+  row <- choose_rows(object, s, row)
+  chosen <- list(a0 = object$a0[row], gamma = object$gamma[, row, drop = FALSE],
+                 beta = object$beta[, row, drop = FALSE])
+  if (refit) refit_regions(object, chosen, given) else chosen
+}
+
+# The rows of the grid that `s` or `row` ask for; all of them, if neither is given.
+choose_rows <- function(object, s, row) {
+  if (is.null(s)) return(check_row(row, nrow(object$grid)))
+  if (!is.null(row)) stop_bad("`s` and `row` must not both be given.")
+  s <- check_s(s, object$grid)
+  row <- find_rows(object$grid, s)
+  if (anyNA(row)) stop_off_grid(object$grid, s[is.na(row), , drop = FALSE][1, ])
+  row
+}
+
+# What a cross-validation's `s` and `row` mean for its fit: list(s, row), one of them NULL.
+cv_choice <- function(object, s, row, s_missing) {
+  if (s_missing && !is.null(row)) return(list(s = NULL, row = row))
+  if (!is.character(s)) return(list(s = s, row = row))
+  if (!is.null(row)) stop_bad("`s` and `row` must not both be given.")
+  s <- match_choice(s, "s", c("lambda.1se", "lambda.min", "lambda.es"))
+  index <- object$index[sub("lambda.", "", s, fixed = TRUE)]
+  if (is.na(index)) {
+    stop_bad("`s` must be \"lambda.1se\" or \"lambda.min\" here, not \"", s,
+             "\", because the cross-validation has no such row.")
+  }
+  list(s = NULL, row = index[[1]])
 }
 
 # A misspelt argument must not vanish in `...`.
-check_no_dots <- function(exact, ...) {
-  given <- list(...)
-  if (exact || !length(given)) return(invisible())
+check_no_dots <- function(given) {
+  if (!length(given)) return(invisible())
   first <- names(given)[1]
   what <- if (is.null(first) || first == "") "without a name" else paste0("`", first, "`")
-  stop_bad("`...` must be empty unless `exact` is TRUE, but there is an argument ", what, ".")
+  stop_bad("`...` must be empty unless `exact` or `refit` is TRUE, but there is an argument ",
+           what, ".")
 }
 
-# A data frame with columns lambda1 and lambda2.
-check_s <- function(s) {
-  if (is.numeric(s) && is.null(dim(s))) s <- t(s)
+# A data frame with columns lambda1 and lambda2. Plain numbers are glmnet's lambda, where that is
+# clear.
+check_s <- function(s, grid) {
+  if (is.numeric(s) && is.null(dim(s))) {
+    lambda2 <- unique(grid$lambda2)
+    plain <- is.null(names(s)) && length(s) && length(lambda2) == 1
+    s <- if (plain) cbind(lambda1 = s, lambda2 = lambda2) else t(s)
+  }
   wanted <- c("lambda1", "lambda2")
   if (!(is.data.frame(s) || is.matrix(s)) || !all(wanted %in% colnames(s)) || !nrow(s)) {
     stop_bad("`s` must be c(lambda1 = , lambda2 = ) or have columns with these names, not ",
@@ -183,7 +259,6 @@ number_text_each <- function(values) vapply(values, number_text, "")
 
 # The object with one more row in its grid for each `s` that it lacks.
 add_exact_fits <- function(object, s, given) {
-  check_refit(object, given)
   missing <- unique(s[is.na(find_rows(object$grid, s)), , drop = FALSE])
   for (lambda2 in unique(missing$lambda2)) {
     lambda1 <- sort(missing$lambda1[missing$lambda2 == lambda2], decreasing = TRUE)
@@ -193,21 +268,38 @@ add_exact_fits <- function(object, s, given) {
   object
 }
 
-check_refit <- function(object, given) {
+# The arguments given for a refit, with x as a plain matrix. `purpose` is "exact" or "refit", the
+# argument that asked for the data.
+check_refit <- function(object, given, purpose) {
   had <- c(weights = object$weighted, offset = object$offset, covariates = !is.null(object$gamma))
   needed <- c("x", "y", names(had)[had])
   lacking <- setdiff(needed, names(given))
   if (length(lacking)) {
-    stop_bad("`", lacking[1], "` must be given by name for exact = TRUE, because the fit was made ",
-             "with it and does not keep it.")
+    stop_bad("`", lacking[1], "` must be given by name for ", purpose, " = TRUE, because the fit ",
+             "was made with it and does not keep it.")
   }
   fixed <- c("lambda1", "lambda2", "nlambda1", "nlambda2", "lambda.min.ratio", "family")
   unknown <- setdiff(names(given), setdiff(names(formals(n2gfl)), fixed))
   if (length(unknown)) {
-    stop_bad("`...` must hold data and settings of n2gfl() for exact = TRUE, but `", unknown[1],
-             "` is none that can be given.")
+    stop_bad("`...` must hold data and settings of n2gfl() for ", purpose, " = TRUE, but `",
+             unknown[1], "` is none that can be given.")
   }
-  check_newx(given$x, object, "x")
+  given$x <- check_newx(given$x, object, "x")
+  if (nrow(given$x) != object$nobs) {
+    stop_bad("`x` must have the ", count_of(object$nobs, "row"), " that the fit was made with, ",
+             "not ", nrow(given$x), ".")
+  }
+  weights <- check_weights(given$weights, object$nobs)
+  check_same_classes(object, check_y(given$y, object$family, weights)$classnames)
+  given
+}
+
+# The same classes in the same roles, or the coefficients would silently change their meaning.
+check_same_classes <- function(object, classes) {
+  if (!identical(classes, object$classnames)) {
+    stop_bad("`y` must have the classes of the fit, ", quoted(object$classnames), ", not ",
+             quoted(classes), ".")
+  }
 }
 
 refit_arguments <- function(object, given, lambda1, lambda2) {

@@ -71,6 +71,21 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// label_parts_cpp
+Rcpp::IntegerVector label_parts_cpp(const Rcpp::List& graph, const Rcpp::IntegerVector& p, const Rcpp::IntegerVector& i, const Rcpp::NumericVector& x, double slack);
+RcppExport SEXP _n2gfl_label_parts_cpp(SEXP graphSEXP, SEXP pSEXP, SEXP iSEXP, SEXP xSEXP, SEXP slackSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type p(pSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type i(iSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type slack(slackSEXP);
+    rcpp_result_gen = Rcpp::wrap(label_parts_cpp(graph, p, i, x, slack));
+    return rcpp_result_gen;
+END_RCPP
+}
 // linear_predictor_cpp
 Rcpp::NumericMatrix linear_predictor_cpp(const SEXP x, const Rcpp::S4& beta, const Rcpp::IntegerVector& rows);
 RcppExport SEXP _n2gfl_linear_predictor_cpp(SEXP xSEXP, SEXP betaSEXP, SEXP rowsSEXP) {
@@ -116,6 +131,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_n2gfl_lambda_max_cpp", (DL_FUNC) &_n2gfl_lambda_max_cpp, 9},
     {"_n2gfl_all_finite_cpp", (DL_FUNC) &_n2gfl_all_finite_cpp, 1},
     {"_n2gfl_hash_cpp", (DL_FUNC) &_n2gfl_hash_cpp, 1},
+    {"_n2gfl_label_parts_cpp", (DL_FUNC) &_n2gfl_label_parts_cpp, 5},
     {"_n2gfl_linear_predictor_cpp", (DL_FUNC) &_n2gfl_linear_predictor_cpp, 3},
     {"_n2gfl_fused_prox_cpp", (DL_FUNC) &_n2gfl_fused_prox_cpp, 6},
     {"_n2gfl_support_regions_cpp", (DL_FUNC) &_n2gfl_support_regions_cpp, 3},

@@ -16,6 +16,7 @@
 #include "laplacian_descent.hpp"
 #include "laplacian_penalty.hpp"
 #include "model.hpp"
+#include "parts.hpp"
 #include "poll.hpp"
 #include "profile.hpp"
 #include "proximal_gradient.hpp"
@@ -183,10 +184,10 @@ class Path {
     fit.covariates = coefficients.tail(coefficients.size() - extra);
     fit.index = s.index;
     fit.value = s.value;
-    fit.regions = count_parts(s, [](double, double) { return true; });
-    fit.pieces = settings_.penalty == "fused"
-                     ? count_parts(s, [](double a, double b) { return a == b; })
-                     : static_cast<int>(s.index.size());
+    fit.regions = count_parts(graph_, s.index, [](int, int) { return true; });
+    const auto equal = [&](int a, int b) { return s.value[a] == s.value[b]; };
+    fit.pieces = settings_.penalty == "fused" ? count_parts(graph_, s.index, equal)
+                                              : static_cast<int>(s.index.size());
     for (std::size_t k = 0; k < s.index.size(); ++k) fit.value[k] *= design_.scale(s.index[k]);
     const double range = null_loss_ - loss_->saturated();
     fit.deviance_ratio = range > 0 ? 1 - (s.loss - loss_->saturated()) / range : 0.0;
@@ -194,33 +195,6 @@ class Path {
     fit.iterations = s.iterations;
     fit.converged = s.gap <= settings_.thresh;
     return fit;
-  }
-
-  // Connected parts of the support, where `same` says which neighbours belong together.
-  template <class Same>
-  int count_parts(const Solution& s, Same same) const {
-    const int nonzero = static_cast<int>(s.index.size());
-    std::vector<char> seen(nonzero, 0);
-    std::vector<int> queue;
-    int parts = 0;
-    for (int start = 0; start < nonzero; ++start) {
-      if (seen[start]) continue;
-      ++parts;
-      seen[start] = 1;
-      queue.assign(1, start);
-      for (std::size_t h = 0; h < queue.size(); ++h) {
-        const int k = queue[h], i = s.index[k];
-        for (int a = graph_.begin(i); a < graph_.end(i); ++a) {
-          const auto it = std::lower_bound(s.index.begin(), s.index.end(), graph_.head(a));
-          if (it == s.index.end() || *it != graph_.head(a)) continue;
-          const int other = static_cast<int>(it - s.index.begin());
-          if (seen[other] || !same(s.value[k], s.value[other])) continue;
-          seen[other] = 1;
-          queue.push_back(other);
-        }
-      }
-    }
-    return parts;
   }
 
   Settings settings_;

@@ -1,0 +1,228 @@
+# What stats has generics for. A fit keeps no data: what needs them asks for them by the names that
+# n2gfl() has for them.
+
+#' Fitted values and residuals
+#'
+#' A fit does not keep the data, which may be many gigabytes: give them again, under the names they
+#' have in [n2gfl()]. For new data see [predict()][predict.n2gfl].
+#'
+#' @inheritParams coef.n2gfl
+#' @param x,y,covariates,offset,weights The data of the fit; `covariates`, `offset` and `weights`
+#'   where the fit had them.
+#' @param type Kind of residuals: `"deviance"` (signed square roots of what the observations
+#'   contribute to the deviance), `"pearson"` (divided by the standard deviation that the model
+#'   implies, up to the error variance) or `"response"` (observed minus fitted, with the modelled
+#'   class of a `"binomial"` fit as 1 and the other as 0). Weights, rescaled to mean 1, enter the
+#'   first two.
+#' @param ... `exact` and `refit`, see [coef.n2gfl()].
+#' @return A matrix with one row per observation and one column per fit. Fitted values are means;
+#'   for `"binomial"` probabilities of the modelled class. The squared deviance residuals sum to
+#'   [deviance()][deviance.n2gfl].
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 10), 40)
+#' y <- rowSums(x[, 3:5]) + rnorm(40)
+#' fit <- n2gfl(x, y, graph_chain(10), lambda1 = c(0.5, 0.1, 0.02), lambda2 = 0.1)
+#' head(fitted(fit, x))
+#' colSums(residuals(fit, x, y)^2)
+#' deviance(fit)
+#' @importFrom stats fitted
+#' @export
+fitted.n2gfl <- function(object, x, s = NULL, row = NULL, covariates = NULL, offset = NULL, ...) {
+  if (missing(x)) stop_no_data("x", "fitted")
+  data <- list(x = x, covariates = covariates, offset = offset)
+  do.call(predict, c(list(object, newx = x, s = s, row = row, type = "response",
+                          newcovariates = covariates, newoffset = offset),
+                     data_for_refit(data, ...)))
+}
+
+#' @rdname fitted.n2gfl
+#' @export
+fitted.cv.n2gfl <- function(object, x, s = "lambda.1se", row = NULL, ...) {
+  if (missing(x)) stop_no_data("x", "fitted")
+  at <- cv_choice(object, s, row, missing(s))
+  fitted(object$n2gfl.fit, x, s = at$s, row = at$row, ...)
+}
+
+#' @rdname fitted.n2gfl
+#' @importFrom stats residuals
+#' @export
+residuals.n2gfl <- function(object, x, y, s = NULL, row = NULL,
+                            type = c("deviance", "pearson", "response"), covariates = NULL,
+                            offset = NULL, weights = NULL, ...) {
+  type <- match_choice(type, "type", c("deviance", "pearson", "response"))
+  if (missing(x)) stop_no_data("x", "residuals")
+  if (missing(y)) stop_no_data("y", "residuals")
+  check_given_weights(weights, object)
+  data <- list(y = y, weights = weights)
+  mean <- do.call(fitted, c(list(object, x, s, row, covariates, offset),
+                            data_for_refit(data, ...)))
+  weights <- check_weights(weights, nrow(mean))
+  response_residuals(check_outcome(y, object, weights), mean, weights, object$family, type)
+}
+
+#' @rdname fitted.n2gfl
+#' @export
+residuals.cv.n2gfl <- function(object, x, y, s = "lambda.1se", row = NULL, ...) {
+  if (missing(x)) stop_no_data("x", "residuals")
+  if (missing(y)) stop_no_data("y", "residuals")
+  at <- cv_choice(object, s, row, missing(s))
+  residuals(object$n2gfl.fit, x, y, s = at$s, row = at$row, ...)
+}
+
+# exact = TRUE and refit = TRUE want the data by name; without them nothing else may be there.
+data_for_refit <- function(data, exact = FALSE, refit = FALSE, ...) {
+  again <- check_flag(exact, "exact") || check_flag(refit, "refit")
+  data <- data[!vapply(data, is.null, NA)]
+  c(list(exact = exact, refit = refit), if (again) data, list(...))
+}
+
+stop_no_data <- function(name, method) {
+  stop_bad("`", name, "` must be given to ", method, "(), because the fit does not keep its data.")
+}
+
+check_given_weights <- function(weights, object) {
+  if (is.null(weights) == object$weighted) {
+    stop_bad("`weights` must ", if (is.null(weights)) "" else "not ", "be given, because the fit ",
+             "has ", if (object$weighted) "" else "no ", "weights.")
+  }
+}
+
+# The outcome as numbers: 0 and 1 for classes.
+check_outcome <- function(y, object, weights) {
+  response <- check_y(y, object$family, weights)
+  if (object$family == "gaussian") return(response$y)
+  check_same_classes(object, response$classnames)
+  (response$y + 1) / 2
+}
+
+response_residuals <- function(y, mean, weights, family, type) {
+  residual <- y - mean
+  if (type == "response") return(residual)
+  if (family == "gaussian") return(sqrt(weights) * residual)
+  if (type == "pearson") return(sqrt(weights) * residual / sqrt(mean * (1 - mean)))
+  contribution <- -2 * ifelse(y == 1, log(mean), log1p(-mean))
+  sign(residual) * sqrt(weights * contribution)
+}
+
+#' Deviance, log-likelihood and information criteria
+#'
+#' `deviance()` gives `(1 - dev.ratio) * nulldev`; `logLik()` the maximised log-likelihood, from
+#' which [stats::AIC()] and [stats::BIC()] follow; `nobs()` the number of observations.
+#'
+#' @details
+#' The degrees of freedom are the number of constant nonzero pieces of the fit, `df` in its grid:
+#' for least squares an unbiased estimate (Tibshirani and Taylor, 2012), without a sign constraint.
+#' To them come the intercept, the covariates and, for `"gaussian"`, the error variance, which is
+#' estimated by maximum likelihood, as [stats::lm()] counts too. With `penalty = "laplacian"`, `df`
+#' counts the nonzero coefficients and overstates the freedom of the model.
+#'
+#' Weights count as frequencies, rescaled to mean 1.
+#'
+#' For a fit with a whole grid the results have one value per row, and so do `AIC(fit)` and
+#' `BIC(fit)`: `fit$grid[which.min(BIC(fit)), ]` is the choice of BIC.
+#' @inheritParams coef.n2gfl
+#' @param ... Not used.
+#' @return A number per fit; for `logLik()` of class `logLik`, with attributes `df` and `nobs`.
+#' @references
+#' Tibshirani, R. J. and Taylor, J. (2012). Degrees of freedom in lasso problems. *The Annals of
+#' Statistics* 40, 1198--1232.
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 10), 40)
+#' y <- rowSums(x[, 3:5]) + rnorm(40)
+#' fit <- n2gfl(x, y, graph_chain(10), nlambda1 = 10, lambda2 = c(0.2, 0.1))
+#' deviance(fit, row = 1:3)
+#' logLik(fit, row = 5)
+#' fit$grid[which.min(BIC(fit)), ]
+#' @importFrom stats deviance
+#' @export
+deviance.n2gfl <- function(object, s = NULL, row = NULL, ...) {
+  check_no_dots(list(...))
+  (1 - object$grid$dev.ratio[choose_rows(object, s, row)]) * object$nulldev
+}
+
+#' @rdname deviance.n2gfl
+#' @export
+deviance.cv.n2gfl <- function(object, s = "lambda.1se", row = NULL, ...) {
+  at <- cv_choice(object, s, row, missing(s))
+  deviance(object$n2gfl.fit, s = at$s, row = at$row, ...)
+}
+
+#' @rdname deviance.n2gfl
+#' @importFrom stats logLik
+#' @export
+logLik.n2gfl <- function(object, s = NULL, row = NULL, ...) {
+  check_no_dots(list(...))
+  row <- choose_rows(object, s, row)
+  deviance <- deviance(object, row = row)
+  gaussian <- object$family == "gaussian"
+  n <- object$nobs
+  value <- if (gaussian) -n / 2 * (log(2 * pi * deviance / n) + 1) else -deviance / 2
+  df <- object$grid$df[row] + object$control$intercept + NROW(object$gamma) + gaussian
+  structure(value, df = df, nobs = n, class = "logLik")
+}
+
+#' @rdname deviance.n2gfl
+#' @export
+logLik.cv.n2gfl <- function(object, s = "lambda.1se", row = NULL, ...) {
+  at <- cv_choice(object, s, row, missing(s))
+  logLik(object$n2gfl.fit, s = at$s, row = at$row, ...)
+}
+
+#' @rdname deviance.n2gfl
+#' @importFrom stats nobs
+#' @export
+nobs.n2gfl <- function(object, ...) object$nobs
+
+#' @rdname deviance.n2gfl
+#' @export
+nobs.cv.n2gfl <- function(object, ...) object$n2gfl.fit$nobs
+
+#' Fit again with changed arguments
+#'
+#' Takes the call of the fit, changes the arguments given and evaluates it where `update()` was
+#' called. The fit keeps no data, so the names in its call must still mean the same there, or the
+#' data must be given again.
+#'
+#' @param object A fit from [n2gfl()] or a cross-validation from [cv.n2gfl()].
+#' @param ... Arguments to change or to add, by name. `NULL` goes back to the default.
+#' @param evaluate `FALSE` gives the changed call, without evaluating it.
+#' @return A new fit, or the call.
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 10), 40)
+#' y <- rowSums(x[, 3:5]) + rnorm(40)
+#' fit <- n2gfl(x, y, graph_chain(10), lambda1 = c(0.5, 0.1, 0.02), lambda2 = 0.1)
+#' update(fit, sign = "free", lambda2 = 0.05)
+#' @importFrom stats update
+#' @export
+update.n2gfl <- function(object, ..., evaluate = TRUE) {
+  evaluate <- check_flag(evaluate, "evaluate")
+  changes <- match.call(expand.dots = FALSE)$...
+  if (length(changes) && (is.null(names(changes)) || any(names(changes) == ""))) {
+    stop_bad("`...` must hold arguments of the call by name, but there is one without a name.")
+  }
+  call <- object$call
+  for (name in names(changes)) call[[name]] <- changes[[name]]
+  if (!evaluate) return(call)
+  check_call_data(call, parent.frame())
+  eval(call, parent.frame())
+}
+
+#' @rdname update.n2gfl
+#' @export
+update.cv.n2gfl <- update.n2gfl
+
+# An object that is gone is named with the argument that needs it.
+check_call_data <- function(call, frame) {
+  for (name in names(call)[-1]) {
+    needed <- all.vars(call[[name]])
+    gone <- needed[!vapply(needed, exists, NA, envir = frame)]
+    if (length(gone)) {
+      stop_bad("`", name, "` must be given to update(), because the fit keeps no data and its ",
+               "call says `", name, " = ", deparse1(call[[name]]), "`, but there is no `", gone[1],
+               "` here.")
+    }
+  }
+}

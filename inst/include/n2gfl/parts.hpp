@@ -1,0 +1,46 @@
+// Connected parts of a set of nodes, where a rule says which neighbours belong together: the parts of a
+// support, or its pieces of one value.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "graph.hpp"
+
+namespace n2gfl {
+
+// The part of each node in `nodes` (sorted), numbered from 0 in the order of their first nodes. The rule
+// `same` takes two positions in `nodes`.
+template <class Same>
+std::vector<int> label_parts(const Graph& graph, const std::vector<int>& nodes, Same same) {
+  const int count = static_cast<int>(nodes.size());
+  std::vector<int> part(count, -1), queue;
+  int parts = 0;
+  for (int start = 0; start < count; ++start) {
+    if (part[start] >= 0) continue;
+    part[start] = parts;
+    queue.assign(1, start);
+    for (std::size_t h = 0; h < queue.size(); ++h) {
+      const int k = queue[h], i = nodes[k];
+      for (int a = graph.begin(i); a < graph.end(i); ++a) {
+        const auto it = std::lower_bound(nodes.begin(), nodes.end(), graph.head(a));
+        if (it == nodes.end() || *it != graph.head(a)) continue;
+        const int other = static_cast<int>(it - nodes.begin());
+        if (part[other] >= 0 || !same(k, other)) continue;
+        part[other] = parts;
+        queue.push_back(other);
+      }
+    }
+    ++parts;
+  }
+  return part;
+}
+
+template <class Same>
+int count_parts(const Graph& graph, const std::vector<int>& nodes, Same same) {
+  const std::vector<int> part = label_parts(graph, nodes, same);
+  return part.empty() ? 0 : 1 + *std::max_element(part.begin(), part.end());
+}
+
+}  // namespace n2gfl
