@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
+#include <vector>
 
 #include "glue.h"
 
@@ -30,49 +32,43 @@ n2gfl::Settings as_settings(const Rcpp::List& control) {
 // Rows of the grid as the columns of R's result.
 class Collector {
  public:
-  Collector(int rows, int covariates)
-      : intercept_(rows), pieces_(rows), regions_(rows), nonzero_(rows), iterations_(rows),
-        deviance_ratio_(rows), gap_(rows), converged_(rows), gamma_(covariates, rows),
-        starts_(rows + 1) {}
-
-  void add(int row, const n2gfl::Fit& fit) {
-    intercept_[row] = fit.intercept;
-    for (int k = 0; k < gamma_.nrow(); ++k) gamma_(k, row) = fit.covariates[k];
-    pieces_[row] = fit.pieces;
-    regions_[row] = fit.regions;
-    nonzero_[row] = static_cast<int>(fit.index.size());
-    iterations_[row] = fit.iterations;
-    deviance_ratio_[row] = fit.deviance_ratio;
-    gap_[row] = fit.gap;
-    converged_[row] = fit.converged;
+  void add(const n2gfl::Penalties& row, const n2gfl::Fit& fit) {
+    lambda1_.push_back(row.lambda1);
+    lambda2_.push_back(row.lambda2);
+    intercept_.push_back(fit.intercept);
+    const double* gamma = fit.covariates.data();
+    gamma_.insert(gamma_.end(), gamma, gamma + fit.covariates.size());
+    pieces_.push_back(fit.pieces);
+    regions_.push_back(fit.regions);
+    nonzero_.push_back(static_cast<int>(fit.index.size()));
+    iterations_.push_back(fit.iterations);
+    deviance_ratio_.push_back(fit.deviance_ratio);
+    gap_.push_back(fit.gap);
+    converged_.push_back(fit.converged);
     index_.insert(index_.end(), fit.index.begin(), fit.index.end());
     value_.insert(value_.end(), fit.value.begin(), fit.value.end());
-    starts_[row + 1] = static_cast<int>(index_.size());
+    starts_.push_back(static_cast<int>(index_.size()));
+    entered_.insert(fit.index.begin(), fit.index.end());
   }
 
-  Rcpp::List result(const std::vector<n2gfl::Penalties>& grid, double nulldev) const {
-    Rcpp::NumericVector lambda1(grid.size()), lambda2(grid.size());
-    for (std::size_t k = 0; k < grid.size(); ++k) {
-      lambda1[k] = grid[k].lambda1;
-      lambda2[k] = grid[k].lambda2;
-    }
+  // How many features have been in a fit so far.
+  int entered() const { return static_cast<int>(entered_.size()); }
+
+  Rcpp::List result(double nulldev) const {
     using Rcpp::Named;
     return Rcpp::List::create(
         Named("a0") = intercept_, Named("gamma") = gamma_, Named("beta_i") = index_,
-        Named("beta_p") = starts_, Named("beta_x") = value_, Named("lambda1") = lambda1,
-        Named("lambda2") = lambda2, Named("df") = pieces_, Named("regions") = regions_,
+        Named("beta_p") = starts_, Named("beta_x") = value_, Named("lambda1") = lambda1_,
+        Named("lambda2") = lambda2_, Named("df") = pieces_, Named("regions") = regions_,
         Named("nonzero") = nonzero_, Named("dev_ratio") = deviance_ratio_, Named("gap") = gap_,
         Named("iter") = iterations_, Named("converged") = converged_, Named("nulldev") = nulldev);
   }
 
  private:
-  Rcpp::NumericVector intercept_;
-  Rcpp::IntegerVector pieces_, regions_, nonzero_, iterations_;
-  Rcpp::NumericVector deviance_ratio_, gap_;
-  Rcpp::LogicalVector converged_;
-  Rcpp::NumericMatrix gamma_;
-  std::vector<int> starts_, index_;
-  std::vector<double> value_;
+  std::vector<double> lambda1_, lambda2_, intercept_, gamma_, deviance_ratio_, gap_, value_;
+  std::vector<int> pieces_, regions_, nonzero_, iterations_, index_, starts_{0};
+  std::vector<bool> converged_;
+  std::unordered_set<int> entered_;
 };
 
 // The rows of a grid that is fixed already.
@@ -101,15 +97,17 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::Vec
   const std::vector<n2gfl::Penalties> grid =
       paired ? pairs(lambda1, lambda2) : path.grid(lambda1, lambda2);
   const int rows = static_cast<int>(grid.size());
-  Collector fits(rows, static_cast<int>(covariates.cols()));
-  for (int row = 0; row < rows; ++row) {
+  // Stability selection needs no more of a path than its first `pmax` features.
+  const int most = control.containsElementNamed("pmax") ? Rcpp::as<int>(control["pmax"]) : -1;
+  Collector fits;
+  for (int row = 0; row < rows && (most < 0 || fits.entered() <= most); ++row) {
     if (progress.isNotNull()) {
       const Rcpp::Function show(progress.get());
       show(row + 1, rows, grid[row].lambda1, grid[row].lambda2);
     }
-    fits.add(row, path.fit(grid[row]));
+    fits.add(grid[row], path.fit(grid[row]));
   }
-  return fits.result(grid, 2 * weights.sum() * path.null_loss());
+  return fits.result(2 * weights.sum() * path.null_loss());
 }
 
 // [[Rcpp::export(rng = false)]]
