@@ -235,7 +235,7 @@ cross_validate <- function(problem, foldid, measure, weights, store = NULL, trac
     fold_scores(measure, matrix(links[used, , k], sum(used)), problem$data$y[used], weights[used],
                 foldid[used, k], problem$control$family)
   })
-  choose_rows(list(full = full, folds = folds, links = links, scores = scores), problem, measure)
+  choose_penalties(list(full = full, folds = folds, links = links, scores = scores), problem, measure)
 }
 
 fit_all_rows <- function(problem, weights, store, progress, alive) {
@@ -278,7 +278,7 @@ held_out_links <- function(folds, foldid, rows) {
 # ---- the choice ----------------------------------------------------------------------------------
 
 # Adds scores, stability over the folds, and the rows of the grid that they point to.
-choose_rows <- function(cv, problem, measure) {
+choose_penalties <- function(cv, problem, measure) {
   score <- summarise_scores(cv$scores)
   stable <- stability_columns(cv$folds, problem$data$x, problem$data$graph)
   larger <- larger_is_better(measure)
