@@ -84,7 +84,7 @@ plot_measure_panel <- function(x, name, ...) {
   limits <- range(x[[name]][finite], bounds$lower[finite], bounds$upper[finite])
   graphics::plot.default(range(at), limits, type = "n", xlab = "log(lambda1)", ylab = "",
                          las = 1, bty = "l")
-  graphics::title(panel_title(x, name), line = 0.6, font.main = 1, cex.main = 1.05)
+  graphics::title(measure_title(x, name), line = 0.6, font.main = 1, cex.main = 1.05)
   colours <- lambda2_colours(x$lambda2)
   for (lambda2 in unique(x$lambda2)) {
     line <- which(x$lambda2 == lambda2 & finite)
@@ -113,7 +113,7 @@ draw_bounds <- function(at, lower, upper, name, colour) {
   }
 }
 
-panel_title <- function(x, name) {
+measure_title <- function(x, name) {
   if (name == "cvm") return(score_title(x))
   arrow <- if (name %in% smaller_is_better) "smaller is better" else "larger is better"
   paste0(measure_titles[[name]], " (", arrow, ")")
@@ -176,7 +176,7 @@ plot_tradeoff <- function(x, measure, ...) {
   on.exit(graphics::par(old), add = TRUE)
   limits <- range((x$cvm - x$cvsd)[finite], (x$cvm + x$cvsd)[finite])
   graphics::plot.default(range(across[finite]), limits, type = "n", las = 1, bty = "l",
-                         xlab = panel_title(x, measure), ylab = score_title(x))
+                         xlab = measure_title(x, measure), ylab = score_title(x))
   colours <- lambda2_colours(x$lambda2)
   for (lambda2 in unique(x$lambda2)) {
     line <- which(x$lambda2 == lambda2 & finite)
