@@ -3,6 +3,7 @@
 # make check      R CMD build and R CMD check --as-cran, with vignettes
 # make cpp        the core's tests only, no R needed (TEST=part-of-a-name runs those)
 # make sanitize   the same under the address and undefined-behaviour sanitizers
+# make fuzz       random graphs and fits, a minute each (SECONDS=60 SEED=1; tests/README.md)
 # make document   man, NAMESPACE and the Rcpp glue, from the comments in R and src
 # make coverage   which lines of R and C++ the R tests run
 # make bench      the measurements of bench/README.md
@@ -16,8 +17,10 @@ RSCRIPT ?= Rscript
 R ?= R
 JOBS ?= 2
 TEST ?=
+SECONDS ?= 60
+SEED ?= 1
 
-.PHONY: demo test check cpp sanitize document coverage bench clean
+.PHONY: demo test check cpp sanitize fuzz document coverage bench clean
 .DELETE_ON_ERROR:
 
 # One thing after the other, so that no two set-ups run at once; what is worth
@@ -82,7 +85,14 @@ cpp sanitize:
 	@$(MAKE) -s --no-print-directory -j$(JOBS) out/$@/core_tests EIGEN="$(eigen)"
 	@out/$@/core_tests $(TEST)
 
+fuzz:
+	@test -n "$(eigen)" || { echo "The core needs the Eigen library."; exit 1; }
+	@$(MAKE) -s --no-print-directory -j$(JOBS) out/fuzz/fuzz EIGEN="$(eigen)"
+	@out/fuzz/fuzz prox $(SECONDS) $(SEED)
+	@out/fuzz/fuzz fits $(SECONDS) $(SEED)
+
 out/cpp/%: flags := -O2
+out/fuzz/%: flags := -O2
 out/sanitize/%: flags := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
   -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS
 
@@ -98,12 +108,17 @@ define compile
   -isystem "$(eigen)" -c $< -o $@
 endef
 
+out/fuzz/fuzz: $(patsubst tests/cpp/fuzz/%.cpp,out/fuzz/%.o,$(wildcard tests/cpp/fuzz/*.cpp))
+	@$(CXX) $(flags) $^ -o $@
+
 out/cpp/%.o: tests/cpp/%.cpp
+	$(compile)
+out/fuzz/%.o: tests/cpp/fuzz/%.cpp
 	$(compile)
 out/sanitize/%.o: tests/cpp/%.cpp
 	$(compile)
 
--include $(wildcard out/cpp/*.d out/sanitize/*.d)
+-include $(wildcard out/cpp/*.d out/sanitize/*.d out/fuzz/*.d)
 
 clean:
 	rm -rf out demo-output

@@ -2,11 +2,13 @@
 #include "check.hpp"
 #include "random_data.hpp"
 
+#include <n2gfl/binomial_loss.hpp>
 #include <n2gfl/dual_norm.hpp>
 #include <n2gfl/gaussian_loss.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 using Eigen::MatrixXd;
@@ -219,4 +221,20 @@ TEST(dual_norm_uses_cuts_where_single_nodes_are_free) {
   CHECK_NEAR(1 + left.ratio, rho, 1e-12);
   CHECK_NEAR(left.unpenalised, 0, 1e-13);
   CHECK(flow_is_feasible(in));
+}
+
+TEST(what_is_no_number_proves_nothing) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  Leftover left;
+  left.add(none, 1.0);
+  CHECK(left.ratio == kInfinity);
+  left.add(none, 0.0);
+  CHECK(left.unpenalised == kInfinity);
+  Instance plain(vec({1, 2}), vec({1, 1}), testing::chain(2), 0.5, true);
+  const VectorXd residual = plain.model.null_residual;
+  CHECK(n2gfl::relative_gap(plain.model, none, residual, 1, {}, 0) == kInfinity);
+  CHECK(n2gfl::relative_gap(plain.model, 1, none * residual, 1, {}, 0) == kInfinity);
+  CHECK(n2gfl::relative_gap(plain.model, 1, residual, 1, {none, 0}, 0) == kInfinity);
+  const auto logistic = n2gfl::BinomialLoss(vec({1, -1}), vec({1, 1}));
+  CHECK(logistic.dual(vec({none, 0})) == -kInfinity);
 }

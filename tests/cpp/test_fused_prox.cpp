@@ -464,3 +464,42 @@ TEST(prox_gap_sees_a_wrong_solution) {
   b[17] += 1e-3;
   CHECK(prox.gap(p.z, p.masses, p.thresholds, p.theta, p.sign, b) > 0.4e-6 / size);
 }
+
+TEST(components_do_not_blur_each_other) {
+  // Side by side with numbers a billion times larger, each component is solved as if alone.
+  for (int large : {kAlways, kNever})
+    for (Sign sign : kSigns)
+      for (double threshold : {0.0, 0.2}) {
+        Random random(31);
+        Problem small(6, {{0, 1, 1.0}, {1, 2, 0.5}, {2, 3, 1.0}, {3, 4, 0.7}, {4, 5, 1.0}, {0, 5, 1.0}});
+        for (int i = 0; i < 6; ++i) small.z[i] = 2 * normal(random);
+        small.thresholds.setConstant(threshold);
+        small.theta = 0.3;
+        small.sign = sign;
+        Problem both(12, small.edges);
+        for (const Edge& e : small.edges) both.edges.push_back({e.from + 6, e.to + 6, 1e9 * e.weight});
+        both.z << small.z, 1e9 * (small.z.array() + 3).matrix();
+        both.thresholds << small.thresholds, 1e9 * small.thresholds;
+        both.theta = small.theta;
+        both.sign = sign;
+        CHECK_NEAR(distance(solve(both, large).b.head(6), solve(small, large).b), 0, 1e-14);
+      }
+}
+
+TEST(prox_takes_numbers_whose_squares_are_none) {
+  for (int large : {kAlways, kNever})
+    for (double unit : {1e290, 1e-290}) {
+      Random random(32);
+      Problem p(30, {});
+      for (int i = 0; i + 1 < 30; ++i) p.edges.push_back({i, i + 1, 1.0});
+      for (int i = 0; i + 6 < 30; i += 2) p.edges.push_back({i, i + 6, 0.5});
+      for (int i = 0; i < 30; ++i) p.z[i] = normal(random);
+      p.theta = 0.4;
+      const Solution plain = solve(p, large);
+      p.z *= unit;
+      p.theta *= unit;
+      const Solution s = solve(p, large);
+      CHECK(s.gap <= 1e-12);
+      CHECK_NEAR(distance(s.b / unit, plain.b), 0, 1e-12);
+    }
+}

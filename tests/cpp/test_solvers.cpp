@@ -437,3 +437,30 @@ TEST(data_without_anything_to_explain_give_zero) {
         CHECK(fit.deviance_ratio == 0 || std::fabs(level) > 0);
       }
 }
+
+TEST(zero_fits_with_unpenalised_features_have_a_finite_gap) {
+  // Loose thresholds leave more than rounding at a feature that no penalty holds, unless care is taken.
+  for (int seed = 0; seed < 300; ++seed) {
+    Random random(4000 + seed);
+    Problem p = random_problem(random);
+    p.factor[random() % p.features()] = 0;
+    p.settings.thresh = seed % 2 ? 1e-2 : 1e-4;
+    p.settings.sign = kSigns[seed % 3];
+    const double strong[] = {2.0, 1e4, 1e8};
+    const Fit fit = fit_with(p, "pursuit", 2 * p.scale(), strong[seed % 3] * p.scale());
+    CHECK(fit.converged && std::isfinite(fit.gap));
+  }
+}
+
+TEST(a_loss_that_is_almost_straight_is_fitted) {
+  // Offsets in the hundreds leave no curvature: plain Newton steps are a billion times too long.
+  for (int seed = 0; seed < 20; ++seed) {
+    Random random(5000 + seed);
+    Problem p = plain_problem(random, "binomial", 16, 10);
+    p.offset = uniform_vector(random, 16, -500, 500);
+    p.settings.sign = kSigns[seed % 3];
+    p.settings.thresh = 1e-8;
+    const double lambda1 = 0.003 * p.scale(), lambda2 = 0.001 * p.scale();
+    check_fit(p, lambda1, lambda2, fit_with(p, "pursuit", lambda1, lambda2));
+  }
+}

@@ -28,7 +28,8 @@ class BinomialLoss final : public Loss {
     for (int i = 0; i < size(); ++i) {
       if (omega_[i] <= 0) continue;
       double u = theta[i] * y_[i] / omega_[i];
-      if (u < -kRounding || u > 1 + kRounding) return -std::numeric_limits<double>::infinity();
+      const bool inside = u >= -kRounding && u <= 1 + kRounding;  // false for NaN too
+      if (!inside) return -std::numeric_limits<double>::infinity();
       u = std::fmin(1.0, std::fmax(0.0, u));
       if (u > 0) value -= omega_[i] * u * std::log(u);
       if (u < 1) value -= omega_[i] * (1 - u) * std::log1p(-u);

@@ -24,18 +24,30 @@ namespace n2gfl {
 struct Leftover {
   double ratio = 0;
   double unpenalised = 0;
+
+  // A node's excess over its threshold. One that is no number proves nothing, so it counts as infinite.
+  void add(double excess, double threshold) {
+    if (excess <= 0) return;
+    if (std::isnan(excess)) excess = std::numeric_limits<double>::infinity();
+    if (threshold > 0)
+      ratio = std::max(ratio, excess / threshold);
+    else
+      unpenalised += excess;
+  }
 };
 
 // (primal - dual) / null objective at the dual point r / (1 + ratio). An excess where no scaling helps is
-// charged at twice the largest coefficient: that bounds what it can be worth.
+// charged at twice the largest coefficient: that bounds what it can be worth. Up to `rounding` a node it
+// is none.
 inline double relative_gap(const Model& model, double objective, const VectorXd& residual,
-                           double largest_coefficient, const Leftover& left) {
+                           double largest_coefficient, const Leftover& left, double rounding) {
+  const double infinity = std::numeric_limits<double>::infinity();
   double charge = 0;
-  if (left.unpenalised > model.features() * model.rounding(residual))
-    charge = largest_coefficient > 0 ? 2 * largest_coefficient * left.unpenalised
-                                     : std::numeric_limits<double>::infinity();
-  const double dual = model.profile.dual(residual / (1 + left.ratio));
-  return std::max(0.0, (objective - dual + charge) / model.null_value);
+  if (left.unpenalised > model.features() * rounding)
+    charge = largest_coefficient > 0 ? 2 * largest_coefficient * left.unpenalised : infinity;
+  const double gap = objective - model.profile.dual(residual / (1 + left.ratio)) + charge;
+  if (gap <= 0) return 0;
+  return gap < infinity && model.null_value > 0 ? gap / model.null_value : infinity;  // NaN: infinity
 }
 
 // The excess of every node for MaxFlow. Inside the zero set (way = +1: may anything rise from zero?
@@ -145,13 +157,7 @@ class DualNorm {
 
  private:
   void count(const GradientTerms& terms, int i, Leftover& left) const {
-    const double violation = terms.violation(i);
-    if (!(violation > 0)) return;
-    const double t = model_.threshold(terms.lambda1, i);
-    if (t > 0)
-      left.ratio = std::max(left.ratio, violation / t);
-    else
-      left.unpenalised += violation;
+    left.add(terms.violation(i), model_.threshold(terms.lambda1, i));
   }
 
   // rho of the set that the search could not empty: sum_S g over the rest of the inequality.

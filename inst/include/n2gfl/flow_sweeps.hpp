@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <Eigen/Core>
@@ -152,12 +153,14 @@ class FlowSweeps {
       linear[k] = frozen(node_[k]);
     }
     linear -= mass * (linear.sum() / mass.sum());
-    const double energy = (linear.square() / mass).sum();
-    value_unit_ = energy > 0 ? std::sqrt(energy / mass.sum()) : 1;
+    // The largest comes off first: squares of the data themselves may overflow.
+    const double largest = std::fmax(linear.abs().maxCoeff(), std::numeric_limits<double>::min());
+    const double energy = ((linear / largest).square() / mass).sum();
+    value_unit_ = energy > 0 ? largest * std::sqrt(energy / mass.sum()) : 1;
     flow_unit_ = value_unit_ * mass.mean();
     start_ = (linear / flow_unit_).cast<float>();
     inverse_mass_ = (mass.mean() / mass).cast<float>();
-    start_energy_ = energy / (flow_unit_ * value_unit_);
+    start_energy_ = energy * (largest / flow_unit_) * (largest / value_unit_);
   }
 
   // The linear term with the flow that leaves the swept nodes taken off.
@@ -266,9 +269,9 @@ class FlowSweeps {
   void unload() {
     for (std::size_t e = 0; e < arc_.size(); ++e) {
       (*poll_)();
-      if (!std::isfinite(flow_[e])) continue;
       Arc& u = net_->arc(arc_[e]);
       double flow = flow_[e] * flow_unit_;
+      if (!std::isfinite(flow)) continue;
       if (std::fabs(flow_[e]) >= capacity_[e] || std::fabs(flow) > u.capacity)
         flow = std::copysign(u.capacity, flow);
       net_->set_flow_only(u, flow);

@@ -51,11 +51,11 @@ class FusedPenalty final : public Penalty {
     gradient_.set_residual(residual);
     gradient_.compute_all();
     const double largest = beta.size() > 0 ? beta.cwiseAbs().maxCoeff() : 0.0;
+    const double rounding = model_.rounding(residual) + network_.refresh_outflow();
     auto gap_of = [&](const Leftover& left) {
-      return relative_gap(model_, objective, residual, largest, left);
+      return relative_gap(model_, objective, residual, largest, left, rounding);
     };
-    const Leftover left =
-        norm_.dinkelbach(lambda1_, 1.0, model_.rounding(residual), thresh, gap_of);
+    const Leftover left = norm_.dinkelbach(lambda1_, 1.0, rounding, thresh, gap_of);
     return gap_of(left);
   }
 

@@ -26,7 +26,11 @@ class FusedProx {
   // From `large` nodes on the levels get a fast start (total_variation.hpp); tests change it.
   FusedProx(const Graph& graph, Poll& poll, int large = 500)
       : graph_(&graph), net_(graph), flow_(net_, poll),
-        total_variation_(net_, flow_, poll, terms_, large) {}
+        total_variation_(net_, flow_, poll, terms_, large) {
+    int count = 0;
+    component_ = components(graph, [](int, int) { return true; }, count);
+    sort_by_component(count);
+  }
 
   FusedProx(const FusedProx&) = delete;
   FusedProx& operator=(const FusedProx&) = delete;
@@ -52,29 +56,33 @@ class FusedProx {
   const Network& network() const { return net_; }
 
   // Relative duality gap of b and the kept flow, from scratch. Primal minus dual is a sum of terms
-  // that are each >= 0 (one a node, one an edge), so nothing cancels.
+  // that are each >= 0 (one a node, one an edge), so nothing cancels. All in units of the largest
+  // value: squares of the values themselves may overflow.
   double gap(const Eigen::VectorXd& z, const Eigen::VectorXd& masses,
              const Eigen::VectorXd& thresholds, double theta, Sign sign,
              const Eigen::VectorXd& b) const {
+    const double infinity = std::numeric_limits<double>::infinity();
+    const double largest = z.size() > 0 ? z.cwiseAbs().maxCoeff() : 0.0;
+    const double unit = largest > 0 ? largest : 1.0;
     double gap = 0, primal = 0, null = 0;
     for (int i = 0; i < graph_->nodes(); ++i) {
-      const double m = masses[i], a = thresholds[i];
+      const double m = masses[i], a = thresholds[i] / unit, zi = z[i] / unit, bi = b[i] / unit;
       double outflow = 0;
       for (int arc = graph_->begin(i); arc < graph_->end(i); ++arc) {
         const double flow = net_.arc(arc).flow, capacity = theta * graph_->weight(arc);
-        if (std::fabs(flow) > capacity) return std::numeric_limits<double>::infinity();
-        outflow += flow;
-        const double difference = b[i] - b[graph_->head(arc)];
+        if (!(std::fabs(flow) <= capacity)) return infinity;
+        outflow += flow / unit;
+        const double difference = bi - b[graph_->head(arc)] / unit;
         if (difference <= 0) continue;
-        primal += capacity * difference;
-        gap += (capacity - flow) * difference;
+        primal += capacity / unit * difference;
+        gap += (capacity - flow) / unit * difference;
       }
-      null += 0.5 * m * z[i] * z[i];
-      primal += 0.5 * m * (b[i] - z[i]) * (b[i] - z[i]) + (b[i] == 0 ? 0 : a * std::fabs(b[i]));
-      gap += node_gap(m * z[i] - outflow, m, a, sign, b[i]);
+      null += 0.5 * m * zi * zi;
+      primal += 0.5 * m * (bi - zi) * (bi - zi) + (bi == 0 ? 0 : a * std::fabs(bi));
+      gap += node_gap(m * zi - outflow, m, a, sign, bi);
     }
-    const double scale = std::fmax(primal, 1e-12 * null);
-    return gap == 0 ? 0 : gap / scale;
+    if (gap == 0) return 0;
+    return gap < infinity ? gap / std::fmax(primal, 1e-12 * null) : infinity;  // NaN proves nothing
   }
 
  private:
@@ -96,15 +104,37 @@ class FusedProx {
 
   static std::vector<int> none() { return {}; }
 
+  // Components know nothing of each other: what rounds in one must not round in another, whose
+  // numbers may be far smaller.
+  void sort_by_component(int count) {
+    begin_.assign(count + 1, 0);
+    for (int c : component_) ++begin_[c + 1];
+    for (int c = 0; c < count; ++c) begin_[c + 1] += begin_[c];
+    std::vector<int> next(begin_.begin(), begin_.end() - 1);
+    sorted_.resize(component_.size());
+    for (int i = 0; i < static_cast<int>(component_.size()); ++i) sorted_[next[component_[i]]++] = i;
+  }
+
   // Without thresholds and signs zero is a value like any other. Centred values round better.
   void solve_plain(const Eigen::VectorXd& z, Eigen::VectorXd& b) {
     if (z.size() == 0) return;
-    const double centre = terms_.mass.dot(z) / terms_.mass.sum();
-    terms_.linear = terms_.mass.array() * (z.array() - centre);
-    std::vector<int> all(z.size());
-    for (int i = 0; i < z.size(); ++i) all[i] = i;
-    total_variation_.resolve(std::move(all), b);
-    b.array() += centre;
+    const Eigen::VectorXd centre = component_means(z);
+    terms_.linear = terms_.mass.array() * (z - centre).array();
+    total_variation_.resolve(sorted_, b);
+    b += centre;
+  }
+
+  // Every node gets the mean of its component.
+  Eigen::VectorXd component_means(const Eigen::VectorXd& z) const {
+    Eigen::VectorXd mean(z.size());
+    for (std::size_t c = 0; c + 1 < begin_.size(); ++c) {
+      double mass = 0, value = 0;
+      for (int k = begin_[c]; k < begin_[c + 1]; ++k) mass += terms_.mass[sorted_[k]];
+      for (int k = begin_[c]; k < begin_[c + 1]; ++k)
+        value += terms_.mass[sorted_[k]] / mass * z[sorted_[k]];
+      for (int k = begin_[c]; k < begin_[c + 1]; ++k) mean[sorted_[k]] = value;
+    }
+    return mean;
   }
 
   // Thresholds far below the spread of z: many values are near zero, and the cut at zero is slow
@@ -129,22 +159,31 @@ class FusedProx {
 
   // The nodes above (below) zero. Sets their linear terms.
   std::vector<int> support(const Input& input, int side) {
+    std::vector<int> inside;
+    for (std::size_t c = 0; c + 1 < begin_.size(); ++c)
+      add_support(input, side, begin_[c], begin_[c + 1], inside);
+    return inside;
+  }
+
+  // The same for the component sorted_[begin, end).
+  void add_support(const Input& input, int side, int begin, int end, std::vector<int>& inside) {
     ZeroCut cut{&input, &net_, side};
-    std::vector<int> seeds, inside;
     double size = 0;
-    for (int i = 0; i < net_.nodes(); ++i) {
+    seeds_.clear();
+    for (int k = begin; k < end; ++k) {
+      const int i = sorted_[k];
       if (std::isfinite(input.pull(i, side)))
         size = std::fmax(size, std::fabs(input.pull(i, side)) + std::fabs(net_.outflow(i)));
-      if (side * cut.excess(i) > 0) seeds.push_back(i);
+      if (side * cut.excess(i) > 0) seeds_.push_back(i);
     }
+    if (seeds_.empty()) return;
     const double tolerance = 8 * std::numeric_limits<double>::epsilon() * size;
-    flow_.run(cut, seeds, side > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
+    flow_.run(cut, seeds_, side > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
     for (int i : flow_.touched()) {
       if (!flow_.reached(i)) continue;
       inside.push_back(i);
       terms_.linear[i] = input.pull(i, side);
     }
-    return inside;
   }
 
   void resolve_side(const std::vector<int>& nodes, int side, Eigen::VectorXd& b) {
@@ -173,6 +212,8 @@ class FusedProx {
   NodeTerms terms_;
   MaxFlow flow_;
   TotalVariation total_variation_;
+  std::vector<int> component_, sorted_, begin_;  // nodes by connected component
+  std::vector<int> seeds_;
 };
 
 }  // namespace n2gfl

@@ -41,7 +41,7 @@ class LaplacianDescent final : public PathSolver {
   double lambda1_max(double lambda2) override {
     restart();
     penalty_.set(std::numeric_limits<double>::infinity(), lambda2);
-    if ((model_.factor.array() == 0).any())
+    if (model_.any_unpenalised)
       solve(std::numeric_limits<double>::infinity(), lambda2, 1e-12, 1000);
     else
       certify();

@@ -84,18 +84,14 @@ class LaplacianPenalty final : public Penalty {
                 const VectorXd& gradient) const {
     Leftover left;
     for (int i = 0; i < model_.features(); ++i) {
-      const double t = threshold(i);
       const double g = model_.nonnegative ? gradient[i] : std::fabs(gradient[i]);
-      if (g <= t) continue;
-      if (t > 0)
-        left.ratio = std::max(left.ratio, g / t - 1);
-      else
-        left.unpenalised += g;
+      left.add(g - threshold(i), threshold(i));
     }
     const double s = 1 / (1 + left.ratio);
     const double edges = s * s * 0.5 * smooth_curvature(beta);
     const double largest = beta.size() > 0 ? beta.cwiseAbs().maxCoeff() : 0.0;
-    return relative_gap(model_, objective + edges, residual, largest, left);
+    return relative_gap(model_, objective + edges, residual, largest, left,
+                        model_.rounding(residual));
   }
 
   // With all penalised coefficients at zero in `beta` and the others at their best.

@@ -87,14 +87,22 @@ class Network {
   Arc& arc(int a) { return arcs_[a]; }
   void add_outflow(int node, double amount) { outflow_[node] += amount; }
 
-  // Sums the arcs anew: no drift from many small updates.
-  void refresh_outflow() {
-    for (int i = 0; i < nodes(); ++i) refresh_outflow(i);
+  // Sums the arcs anew: no drift from many small updates. Returns what rounding may still do to one
+  // of the sums.
+  double refresh_outflow() {
+    double largest = 0;
+    for (int i = 0; i < nodes(); ++i) largest = std::fmax(largest, refresh_outflow(i));
+    return std::numeric_limits<double>::epsilon() * largest;
   }
-  void refresh_outflow(int i) {
-    double sum = 0;
-    for (int a = begin(i); a < end(i); ++a) sum += arcs_[a].flow;
+  // The same for one node. Returns the largest flow among its arcs.
+  double refresh_outflow(int i) {
+    double sum = 0, largest = 0;
+    for (int a = begin(i); a < end(i); ++a) {
+      sum += arcs_[a].flow;
+      largest = std::fmax(largest, std::fabs(arcs_[a].flow));
+    }
     outflow_[i] = sum;
+    return largest;
   }
 
  private:

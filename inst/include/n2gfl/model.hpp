@@ -31,6 +31,7 @@ struct Model {
       const Design::Norms norms = x.norms(j);
       column_norm[j] = intercept ? norms.centred : norms.plain;
       largest_norm = std::max(largest_norm, norms.plain);
+      any_unpenalised = any_unpenalised || factor[j] == 0;
       if (factor[j] > 0 && (least_factor == 0 || factor[j] < least_factor)) least_factor = factor[j];
       poll();
     }
@@ -62,6 +63,7 @@ struct Model {
   VectorXd null_residual, null_gradient, column_norm;
   double largest_norm = 0;
   double least_factor = 0;  // the smallest positive penalty factor
+  bool any_unpenalised = false;
 };
 
 }  // namespace n2gfl

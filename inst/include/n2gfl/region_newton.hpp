@@ -1,5 +1,7 @@
 // Newton's method on the values of the regions: each quadratic model is solved exactly, kinks included,
-// by the active set of contracted_problem.hpp, followed by a line search on the true objective.
+// by the active set of contracted_problem.hpp, followed by a line search on the true objective. Where
+// the loss is almost straight the model promises far too much; then its curvature is raised until the
+// promise holds (Levenberg's damping).
 #pragma once
 
 #include <algorithm>
@@ -41,6 +43,8 @@ class RegionNewton {
  private:
   // A gain that rounding hides. Newton is in its last steps then, and needs no line search.
   static constexpr double kRoundingGain = 1e-13;
+  static constexpr int kHalvings = 8;        // a step that needs more of them gets a better model
+  static constexpr int kMostDampings = 40;
 
   static double penalty(const std::vector<Kink>& kinks, const VectorXd& u) {
     double sum = 0;
@@ -59,10 +63,18 @@ class RegionNewton {
     const double before =
         model_->profile.evaluate(columns * problem.start, residual_, &curvature) +
         penalty(problem.kinks, problem.start);
-    fill_quadratic(columns, curvature, problem);
-    const ContractedSolution best = ActiveSet(problem, model_->poll).solve();
-    if (!(best.decrease > 0)) return 0;
-    const double t = line_search(columns, problem, best, before);
+    problem.gradient = columns.transpose() * residual_;
+    ContractedSolution best;
+    double t = 0;
+    for (int tries = 0; t == 0 && tries < kMostDampings; ++tries) {
+      fill_hessian(columns, curvature + damping_ * model_->profile.loss().weights(), problem);
+      best = ActiveSet(problem, model_->poll).solve();
+      if (!(best.decrease > 0)) return 0;
+      t = line_search(columns, problem, best, before);
+      if (t > 0 || model_->profile.loss().quadratic()) break;
+      damp(columns * (best.value - problem.start), before);
+    }
+    if (t == 1) damping_ *= 0.1;
     if (t == 1 && best.groups < regions.size())
       regions.merge(best.group, best.groups, best.value);
     else
@@ -70,9 +82,15 @@ class RegionNewton {
     return t > 0 ? best.decrease : 0;
   }
 
+  // The same step would now cost as much as there is to gain, at least.
+  void damp(const VectorXd& step, double objective) {
+    const double length = step.cwiseAbs2().dot(model_->profile.loss().weights());
+    damping_ = std::max(10 * damping_, objective / std::max(length, 1e-300));
+  }
+
   // The model is centred at the start, so the small ridge only shortens steps: it moves no optimum.
-  void fill_quadratic(const MatrixXd& columns, const VectorXd& curvature,
-                      ContractedProblem& problem) const {
+  void fill_hessian(const MatrixXd& columns, const VectorXd& curvature,
+                    ContractedProblem& problem) const {
     const MatrixXd weighted = curvature.cwiseSqrt().asDiagonal() * columns;
     MatrixXd hessian = MatrixXd::Zero(columns.cols(), columns.cols());
     hessian.selfadjointView<Eigen::Lower>().rankUpdate(weighted.transpose());
@@ -82,7 +100,6 @@ class RegionNewton {
     const double largest = hessian.diagonal().maxCoeff();
     hessian.diagonal() += 1e-11 * hessian.diagonal();
     hessian.diagonal().array() += 1e-12 * largest;
-    problem.gradient = columns.transpose() * residual_;
     problem.hessian = std::move(hessian);
   }
 
@@ -90,7 +107,7 @@ class RegionNewton {
                      const ContractedSolution& best, double before) {
     if (best.decrease < kRoundingGain * model_->null_value) return 1;
     double t = 1;
-    for (int halvings = 0; halvings < 30; ++halvings, t *= 0.5) {
+    for (int halvings = 0; halvings < kHalvings; ++halvings, t *= 0.5) {
       const VectorXd u = problem.start + t * (best.value - problem.start);
       const double now =
           model_->profile.evaluate(columns * u, residual_) + penalty(problem.kinks, u);
@@ -102,6 +119,7 @@ class RegionNewton {
   const Model* model_;
   VectorXd residual_;
   double loss_ = 0, penalty_ = 0;
+  double damping_ = 0;  // curvature added to the loss, per unit of weight
 };
 
 }  // namespace n2gfl

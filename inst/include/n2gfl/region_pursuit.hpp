@@ -59,7 +59,7 @@ class RegionPursuit final : public PathSolver {
   double lambda1_max(double lambda2) override {
     const double infinity = std::numeric_limits<double>::infinity();
     restart();
-    if ((model_.factor.array() == 0).any()) {
+    if (model_.any_unpenalised) {
       solve(infinity, lambda2, 1e-12, 1000);
     } else {
       set_penalties(infinity, lambda2);
@@ -90,7 +90,8 @@ class RegionPursuit final : public PathSolver {
   void set_penalties(double lambda1, double lambda2) {
     if (lambda2 != lambda2_) {
       if (lambda2 == 0) regions_.clear();  // without fusion every feature is a region of its own
-      if (lambda2_ > 0 && lambda2 > 0)
+      // A flow that fits stays as it is: scaled up it would only round worse.
+      if (lambda2_ > lambda2 && lambda2 > 0)
         network_.scale(lambda2 / lambda2_);
       else
         network_.set_capacities(model_.graph, lambda2);
@@ -171,6 +172,7 @@ class RegionPursuit final : public PathSolver {
       // rounding hides the descent, and the gap tells.
       const bool stalled =
           newton_.objective() >= last - 1e-14 * model_.null_value && gap >= 0.9 * last_gap;
+      if (stalled && most == 1) break;
       most = stalled ? std::max(1, most / 4) : kMostPieces;
       last = newton_.objective();
       last_gap = gap;
@@ -187,7 +189,7 @@ class RegionPursuit final : public PathSolver {
     for (int i : work_) gradient_(i);
     saturate_borders();
     pieces_.clear();
-    const double tolerance = model_.rounding(newton_.residual());
+    const double tolerance = rounding_ = model_.rounding(newton_.residual());
     for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
       GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
       std::vector<int> seeds;
@@ -239,7 +241,7 @@ class RegionPursuit final : public PathSolver {
 
   bool matters(const Piece& piece) const {
     if (piece.threshold > 0 && piece.gain <= 1e-12 * piece.threshold) return false;
-    return piece.gain > model_.rounding(newton_.residual()) * piece.nodes.size();
+    return piece.gain > rounding_ * piece.nodes.size();
   }
 
   Leftover leftover_of_pieces() const {
@@ -267,16 +269,21 @@ class RegionPursuit final : public PathSolver {
     double largest = 0;
     for (int k = 0; k < regions_.size(); ++k)
       largest = std::max(largest, std::fabs(regions_[k].value));
-    return n2gfl::relative_gap(model_, newton_.objective(), newton_.residual(), largest, left);
+    return n2gfl::relative_gap(model_, newton_.objective(), newton_.residual(), largest, left,
+                               rounding_);
+  }
+
+  // Excess that the certificate need not send away: a small part of what the gap allows. Where no
+  // penalty holds a feature the gap allows nothing but rounding.
+  double tolerated_excess(double thresh) const {
+    if (!std::isfinite(lambda1_) || model_.any_unpenalised) return rounding_;
+    return std::max(rounding_, 0.02 * thresh * lambda1_ * model_.least_factor);
   }
 
   double certify(double thresh) {
-    const double rounding = model_.rounding(newton_.residual());
-    const double tolerance =
-        std::isfinite(lambda1_) ? std::max(rounding, 0.02 * thresh * lambda1_ * model_.least_factor)
-                                : rounding;
     saturate_borders();
-    network_.refresh_outflow();
+    rounding_ = model_.rounding(newton_.residual()) + network_.refresh_outflow();
+    const double tolerance = tolerated_excess(thresh);
     make_gradient_certain(tolerance);
     pieces_.clear();
     Leftover left;
@@ -360,6 +367,7 @@ class RegionPursuit final : public PathSolver {
   Regions regions_;
   RegionNewton newton_;
   double lambda1_ = 0, lambda2_ = 0;
+  double rounding_ = 0;  // of one node's excess, at the present residual and flow
   int iterations_ = 0;
   std::vector<int> work_;
   std::vector<char> in_work_, taken_;

@@ -1,0 +1,235 @@
+// Random total-variation problems: tiny and huge weights side by side, ties, constant data, loose
+// nodes, several components of different size. Judged component by component, in long double, by the
+// gap between b and the flow, which proves b whatever the graph is.
+#include "fuzz.hpp"
+
+#include <n2gfl/fused_prox.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <sstream>
+#include <vector>
+
+using Eigen::VectorXd;
+using n2gfl::Edge;
+using n2gfl::Graph;
+using n2gfl::Sign;
+
+namespace {
+
+using Random = std::mt19937;
+using Long = long double;
+
+constexpr Long kInfinity = std::numeric_limits<Long>::infinity();
+
+double uniform(Random& random, double from, double to) {
+  return std::uniform_real_distribution<double>(from, to)(random);
+}
+
+struct Problem {
+  int n = 0;
+  std::vector<Edge> edges;
+  VectorXd z, masses, thresholds;
+  double theta = 1;
+  Sign sign = Sign::free;
+};
+
+std::vector<Edge> grid_edges(int width, int height) {
+  std::vector<Edge> edges;
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      const int i = y * width + x;
+      if (x + 1 < width) edges.push_back({i, i + 1, 1.0});
+      if (y + 1 < height) edges.push_back({i, i + width, 1.0});
+    }
+  return edges;
+}
+
+void draw_graph(Problem& p, Random& random) {
+  const int side = random() % 8 == 0 ? 24 : 2 + random() % 6;
+  switch (random() % 5) {
+    case 0:
+      p.n = side * side;
+      p.edges = grid_edges(side, side);
+      break;
+    case 1:  // a chain
+      p.n = 1 + random() % 60;
+      p.edges = grid_edges(p.n, 1);
+      break;
+    case 2:  // a star: one node of high degree
+      p.n = 2 + random() % 90;
+      for (int i = 1; i < p.n; ++i) p.edges.push_back({0, i, 1.0});
+      break;
+    default:  // anything: loose nodes, several components, edges more than once
+      p.n = 1 + random() % 40;
+      for (int k = random() % (4 * p.n); k > 0; --k) {
+        const int i = random() % p.n, j = random() % p.n;
+        if (i != j) p.edges.push_back({i, j, 1.0});
+      }
+  }
+}
+
+void draw_weights(Problem& p, Random& random) {
+  const int kind = random() % 5;
+  for (Edge& e : p.edges) {
+    if (kind == 1) e.weight = uniform(random, 0, 2);
+    if (kind == 2) e.weight = random() % 3;
+    if (kind == 3) e.weight = std::pow(10.0, uniform(random, -6, 6));
+    if (kind == 4) e.weight = random() % 2 ? 1e-12 : 1;
+  }
+}
+
+double draw_value(Random& random, int kind) {
+  switch (kind) {
+    case 0: return 0.3;
+    case 1: return static_cast<double>(random() % 3) - 1;
+    case 2: return std::pow(10.0, uniform(random, -6, 6)) * (random() % 2 ? 1 : -1);
+    case 3: return 1e8 + uniform(random, -1, 1);
+    default: return std::normal_distribution<double>()(random);
+  }
+}
+
+void draw_terms(Problem& p, Random& random) {
+  const int values = random() % 7, masses = random() % 4, thresholds = random() % 5;
+  p.z.resize(p.n);
+  p.masses.setOnes(p.n);
+  p.thresholds.setZero(p.n);
+  for (int i = 0; i < p.n; ++i) {
+    p.z[i] = draw_value(random, values);
+    if (masses == 0) p.masses[i] = uniform(random, 0.1, 5);
+    if (masses == 1) p.masses[i] = std::pow(10.0, uniform(random, -3, 3));
+    if (thresholds == 1) p.thresholds[i] = 0.4;
+    if (thresholds == 2) p.thresholds[i] = uniform(random, 0, 2);
+    if (thresholds == 3 && random() % 3 == 0)
+      p.thresholds[i] = random() % 2 ? std::numeric_limits<double>::infinity() : 1e-9;
+  }
+}
+
+// Each component in units of its own, so that one drowns the other.
+void scale_components(Problem& p, Random& random) {
+  int count = 0;
+  const std::vector<int> of = components(Graph(p.n, p.edges), [](int, int) { return true; }, count);
+  std::vector<double> unit(count);
+  for (double& u : unit) u = std::pow(10.0, uniform(random, -9, 9));
+  for (int i = 0; i < p.n; ++i) {
+    p.z[i] *= unit[of[i]];
+    p.thresholds[i] *= unit[of[i]];
+  }
+  for (Edge& e : p.edges) e.weight *= unit[of[e.from]];
+}
+
+void scale_all(Problem& p, double unit) {
+  p.z *= unit;
+  p.thresholds *= unit;
+  p.theta *= unit;
+}
+
+Problem draw(Random& random) {
+  Problem p;
+  draw_graph(p, random);
+  draw_weights(p, random);
+  draw_terms(p, random);
+  const double strength[] = {0, 0.1, 1, 1, 10, 1e6};
+  p.theta = strength[random() % 6];
+  const Sign signs[] = {Sign::nonnegative, Sign::nonpositive, Sign::free};
+  p.sign = signs[random() % 3];
+  if (random() % 4 == 0) scale_components(p, random);
+  if (random() % 8 == 0) scale_all(p, random() % 2 ? 1e-290 : 1e290);
+  if (random() % 16 == 0) scale_all(p, 1e-310);  // denormal
+  const double largest = p.n * (p.masses.array() * p.z.array()).abs().maxCoeff();
+  if (!(largest < 1e305)) scale_all(p, 1e-20);  // sums must be numbers
+  return p;
+}
+
+// phi(b) - min phi for phi(b) = m/2 b^2 - r b + a |b| under the sign.
+Long node_gap(Long r, Long m, Long a, Sign sign, Long b) {
+  if ((sign == Sign::nonnegative && b < 0) || (sign == Sign::nonpositive && b > 0)) return kInfinity;
+  if (std::isinf(a)) return b == 0 ? 0 : kInfinity;
+  Long best = 0;
+  if (r > a && sign != Sign::nonpositive) best = (r - a) / m;
+  if (r < -a && sign != Sign::nonnegative) best = (r + a) / m;
+  const Long slope = m * best - r;  // with the kink: never negative away from the best
+  return m / 2 * (b - best) * (b - best) + slope * (b - best) + a * (std::fabs(b) - std::fabs(best));
+}
+
+struct Judgement {
+  Long gap = 0, primal = 0, size = 0, least_mass = kInfinity, largest_value = 0;
+  int nodes = 0;
+  // A right answer is off by what rounding does to the largest numbers at hand.
+  Long allowed() const {
+    const Long rounding = 64 * std::numeric_limits<double>::epsilon() * nodes * size +
+                          16 * std::numeric_limits<double>::min();
+    return 1e-12L * primal + rounding * (largest_value + nodes * rounding / least_mass);
+  }
+};
+
+std::vector<Judgement> judge(const Problem& p, const Graph& graph, const n2gfl::Network& net,
+                             const VectorXd& b) {
+  int count = 0;
+  const std::vector<int> of = components(graph, [](int, int) { return true; }, count);
+  std::vector<Judgement> all(count);
+  for (int i = 0; i < p.n; ++i) {
+    Judgement& j = all[of[i]];
+    const Long m = p.masses[i], a = p.thresholds[i], z = p.z[i];
+    Long outflow = 0, through = 0;
+    for (int arc = graph.begin(i); arc < graph.end(i); ++arc) {
+      const Long flow = net.arc(arc).flow, capacity = p.theta * graph.weight(arc);
+      const Long difference = static_cast<Long>(b[i]) - b[graph.head(arc)];
+      if (std::fabs(flow) > capacity) j.gap = kInfinity;
+      outflow += flow;
+      through += std::fabs(flow);
+      if (difference <= 0) continue;
+      j.gap += (capacity - flow) * difference;
+      j.primal += capacity * difference;
+    }
+    j.gap += node_gap(m * z - outflow, m, a, p.sign, b[i]);
+    j.primal += m / 2 * (b[i] - z) * (b[i] - z) + (b[i] == 0 ? 0 : a * std::fabs(b[i]));
+    j.size = std::max(j.size, m * std::fabs(z) + through + (std::isinf(a) ? 0 : a));
+    j.least_mass = std::min(j.least_mass, m);
+    j.largest_value = std::max({j.largest_value, std::fabs(static_cast<Long>(b[i])), std::fabs(z)});
+    ++j.nodes;
+  }
+  return all;
+}
+
+std::string verdict(const Problem& p, const Graph& graph, const n2gfl::Network& net,
+                    const VectorXd& b) {
+  if (!b.allFinite()) return "a value is not finite";
+  for (const Judgement& j : judge(p, graph, net, b)) {
+    if (j.gap <= j.allowed()) continue;
+    std::ostringstream out;
+    out << "gap " << j.gap << " of a component with " << j.nodes << " nodes, primal " << j.primal
+        << ", allowed " << j.allowed();
+    return out.str();
+  }
+  return "";
+}
+
+}  // namespace
+
+fuzz::Outcome fuzz::prox_case(std::uint32_t seed) {
+  Random random(seed);
+  Problem p = draw(random);
+  const Graph graph(p.n, p.edges);
+  n2gfl::Poll poll;
+  const int large = random() % 2 ? 1 : 500;
+  n2gfl::FusedProx prox(graph, poll, large);
+  Outcome outcome;
+  std::ostringstream setting;
+  setting << p.n << " nodes, " << graph.edges() << " edges, theta " << p.theta << ", sign "
+          << static_cast<int>(p.sign) << ", large " << large;
+  outcome.setting = setting.str();
+  VectorXd b;
+  for (int call = 0; call < 3 && outcome.wrong.empty(); ++call) {  // cold, then warm
+    prox.solve(p.z, p.masses, p.thresholds, p.theta, p.sign, b);
+    outcome.wrong = verdict(p, graph, prox.network(), b);
+    const double gap = prox.gap(p.z, p.masses, p.thresholds, p.theta, p.sign, b);
+    if (std::isnan(gap)) outcome.wrong += " the gap is no number";
+    const bool has_digits = p.z.cwiseAbs().maxCoeff() > 1e-280;  // denormal numbers have few
+    if (has_digits && gap > 1e-9) outcome.wrong += " its own gap is " + std::to_string(gap);
+    p.z *= 1.1;
+  }
+  return outcome;
+}

@@ -1,0 +1,65 @@
+// Random cases against the clock:  fuzz prox|fits [seconds] [first seed]
+// A case is made from its seed, so a failure is run again by `fuzz fits 0 <seed>`. A case that takes
+// longer than the watchdog allows ends the program with its seed.
+#include "fuzz.hpp"
+
+#include <sys/time.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+namespace {
+
+constexpr int kLongestCase = 10;  // seconds of CPU
+volatile std::uint32_t running = 0;
+
+void too_long(int) {
+  std::fprintf(stderr, "seed %u takes longer than %d s\n", running, kLongestCase);
+  std::_Exit(1);
+}
+
+fuzz::Outcome run_case(bool prox, std::uint32_t seed) {
+  running = seed;
+  const itimerval limit{{0, 0}, {kLongestCase, 0}};
+  setitimer(ITIMER_VIRTUAL, &limit, nullptr);
+  try {
+    return prox ? fuzz::prox_case(seed) : fuzz::fit_case(seed);
+  } catch (const std::exception& error) {
+    return {std::string("threw: ") + error.what(), "", ""};
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string kind = argc > 1 ? argv[1] : "";
+  if (kind != "prox" && kind != "fits") {
+    std::fprintf(stderr, "usage: fuzz prox|fits [seconds] [first seed]\n");
+    return 2;
+  }
+  const double seconds = argc > 2 ? std::atof(argv[2]) : 60;
+  std::uint32_t seed = argc > 3 ? static_cast<std::uint32_t>(std::atoll(argv[3])) : 1;
+  std::signal(SIGVTALRM, too_long);
+  const auto begin = std::chrono::steady_clock::now();
+  long cases = 0, wrong = 0, noted = 0;
+  std::chrono::duration<double> spent{0};
+  do {
+    const fuzz::Outcome outcome = run_case(kind == "prox", seed);
+    ++cases;
+    noted += !outcome.note.empty();
+    const bool alone = seconds <= 0;
+    if (!outcome.wrong.empty() || (alone && !outcome.setting.empty()))
+      std::printf("seed %u: %s %s\n  %s\n", seed, outcome.wrong.c_str(), outcome.note.c_str(),
+                  outcome.setting.c_str());
+    wrong += !outcome.wrong.empty();
+    ++seed;
+    spent = std::chrono::steady_clock::now() - begin;
+  } while (spent.count() < seconds && wrong < 20);
+  std::printf("%s: %ld cases in %.0f s, %ld wrong, %ld not converged\n", kind.c_str(), cases,
+              spent.count(), wrong, noted);
+  return wrong > 0;
+}
