@@ -328,7 +328,7 @@ grid_edges <- function(grid, best) {
 # ---- the object ----------------------------------------------------------------------------------
 
 new_cv <- function(cv, problem, folds, measure, keep, call) {
-  fit <- new_fit(cv$full, problem, call)
+  fit <- new_fit(cv$full, problem, fit_call(call))
   lambda <- function(row) unlist(fit$grid[row, c("lambda1", "lambda2")])
   repeats <- ncol(folds$foldid)
   structure(

@@ -139,7 +139,7 @@ response_residuals <- function(y, mean, weights, family, type) {
 #' @export
 deviance.n2gfl <- function(object, s = NULL, row = NULL, ...) {
   check_no_dots(list(...))
-  (1 - object$grid$dev.ratio[choose_rows(object, s, row)]) * object$nulldev
+  (1 - object$grid$dev.ratio[wanted_rows(object, s, row)]) * object$nulldev
 }
 
 #' @rdname deviance.n2gfl
@@ -154,7 +154,7 @@ deviance.cv.n2gfl <- function(object, s = "lambda.1se", row = NULL, ...) {
 #' @export
 logLik.n2gfl <- function(object, s = NULL, row = NULL, ...) {
   check_no_dots(list(...))
-  row <- choose_rows(object, s, row)
+  row <- wanted_rows(object, s, row)
   deviance <- deviance(object, row = row)
   gaussian <- object$family == "gaussian"
   n <- object$nobs
@@ -196,6 +196,7 @@ nobs.cv.n2gfl <- function(object, ...) object$n2gfl.fit$nobs
 #' fit <- n2gfl(x, y, graph_chain(10), lambda1 = c(0.5, 0.1, 0.02), lambda2 = 0.1)
 #' update(fit, sign = "free", lambda2 = 0.05)
 #' @importFrom stats update
+#' @method update n2gfl
 #' @export
 update.n2gfl <- function(object, ..., evaluate = TRUE) {
   evaluate <- check_flag(evaluate, "evaluate")
@@ -211,14 +212,25 @@ update.n2gfl <- function(object, ..., evaluate = TRUE) {
 }
 
 #' @rdname update.n2gfl
+#' @method update cv.n2gfl
 #' @export
 update.cv.n2gfl <- update.n2gfl
 
-# An object that is gone is named with the argument that needs it.
+# The call of n2gfl() that a call of cv.n2gfl() contains: its fit can be updated on its own.
+fit_call <- function(call) {
+  name <- call[[1]]
+  if (is.call(name)) name[[3]] <- as.name("n2gfl") else name <- as.name("n2gfl")
+  given <- as.list(call)[-1]
+  as.call(c(name, given[names(given) %in% names(formals(n2gfl))]))
+}
+
+# An object that is gone is named with the argument that needs it. A function of that name, such as
+# t(), is not what the call meant.
 check_call_data <- function(call, frame) {
+  is_there <- function(name) exists(name, frame) && !is.function(get(name, frame))
   for (name in names(call)[-1]) {
     needed <- all.vars(call[[name]])
-    gone <- needed[!vapply(needed, exists, NA, envir = frame)]
+    gone <- needed[!vapply(needed, is_there, NA)]
     if (length(gone)) {
       stop_bad("`", name, "` must be given to update(), because the fit keeps no data and its ",
                "call says `", name, " = ", deparse1(call[[name]]), "`, but there is no `", gone[1],

@@ -175,7 +175,7 @@ log_ticks <- function(all, count = 5) {
   at <- if (length(unique(positive)) < 2) log10(unique(positive)) else {
     log10(grDevices::axisTicks(range(log10(positive)), log = TRUE, nint = count))
   }
-  labels <- vapply(10^at, formatC, "", digits = 2, format = "g")
+  labels <- lambda_label(10^at)
   if (any(all == 0)) {
     at <- c(zero_position(all), at)
     labels <- c("0", labels)
@@ -256,20 +256,14 @@ cv_data <- function(object) {
   )
   index <- object$index[!is.na(object$index)]
   marks <- cbind(rows[index, ], mark = names(index))
-  list(rows = rows, marks = marks, lambda2 = lambda2, name = measure_name(object),
+  list(rows = rows, marks = marks, lambda2 = lambda2, name = object$name,
        ticks = log_ticks(grid$lambda1), target = one_se_line(object))
 }
 
-measure_name <- function(object) {
-  if (length(object$name)) object$name[[1]] else object$type.measure
-}
-
-# The worst value that is still within one standard error of the best, in whichever direction the
-# measure is better.
+# The worst value that is still within one standard error of the best.
 one_se_line <- function(object) {
-  best <- object$index[["min"]]
-  larger_is_better <- object$cvm[best] > stats::median(object$cvm)
-  if (larger_is_better) object$cvlo[best] else object$cvup[best]
+  limits <- if (larger_is_better(object$type.measure)) object$cvlo else object$cvup
+  limits[object$index[["min"]]]
 }
 
 # Edges of the cells of a heat map: halfway between neighbours, in each row of the picture.

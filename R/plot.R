@@ -103,7 +103,7 @@ draw_paths <- function(data, label, col, xlab, ylab, main, ...) {
     draw_lines(lines, col, ...)
     top_axis(counts)
     if (label) end_labels(data$ends[data$ends$panel == k, ], col)
-    panel_title(data$panels[[k]]$lambda, data$fixed)
+    lambda_title(data$panels[[k]]$lambda, data$fixed)
   }
   panel_titles(xlab, ylab, main, paths_note(data))
   invisible(data$lines)
@@ -221,7 +221,7 @@ fitting_labels <- function(at, width) {
 }
 
 # The lambda that a panel holds fixed, or the range of those that belong together.
-panel_title <- function(lambda, fixed) {
+lambda_title <- function(lambda, fixed) {
   lambda <- lambda_label(range(lambda))
   text <- if (lambda[1] == lambda[2]) bquote(lambda[.(fixed)] == .(lambda[1])) else {
     bquote(lambda[.(fixed)] == .(lambda[1]) ~ "to" ~ .(lambda[2]))
@@ -230,7 +230,13 @@ panel_title <- function(lambda, fixed) {
                   cex = 0.9 * graphics::par("cex"))
 }
 
-lambda_label <- function(lambda) vapply(lambda, formatC, "", digits = 3, format = "g")
+# Three digits; powers of ten only for very small and very large numbers.
+lambda_label <- function(lambda) {
+  plain <- lambda == 0 | (lambda >= 1e-5 & lambda < 1e6)
+  vapply(seq_along(lambda), function(k) {
+    format(signif(lambda[[k]], 3), scientific = !plain[[k]], digits = 3, trim = TRUE)
+  }, "")
+}
 
 is_one_panel <- function() all(graphics::par("oma") == 0)
 
@@ -254,7 +260,7 @@ panel_titles <- function(xlab, ylab, main, top) {
 
 # The coefficients of one fit as a matrix: NA outside the mask.
 map_data <- function(fit, s, row) {
-  row <- choose_rows(fit, s, row)
+  row <- wanted_rows(fit, s, row)
   if (length(row) != 1) {
     stop_bad("`row` or `s` must choose one fit for what = \"map\", not ", length(row), ".")
   }
@@ -276,7 +282,8 @@ map_scale <- function(map, col = NULL) {
   sequential <- function(palette) rev(grDevices::hcl.colors(100, palette))[15:100]
   if (range[1] < 0 && range[2] > 0) {
     limit <- max(abs(range))
-    return(list(limits = c(-limit, limit), col = col %or% grDevices::hcl.colors(101, "Blue-Red 3")))
+    colours <- grDevices::hcl.colors(101, "Blue-Red 3")
+    return(list(limits = c(-limit, limit), col = col %or% colours))
   }
   negative <- range[1] < 0
   colours <- if (negative) rev(sequential("Blues 3")) else sequential("YlOrRd")
@@ -299,7 +306,7 @@ draw_map <- function(map, col, xlab, ylab, main, ...) {
                   useRaster = TRUE)
   graphics::image(at[[1]], at[[2]], ifelse(map == 0, NA, map), col = scale$col,
                   zlim = scale$limits, add = TRUE, useRaster = TRUE, ...)
-  colour_bar(scale, c(nrow(map) + 0.5, 0.5, ncol(map) + 0.5))
+  if (any(map != 0, na.rm = TRUE)) colour_bar(scale, c(nrow(map) + 0.5, 0.5, ncol(map) + 0.5))
   graphics::title(main = main %or% map_title(map), xlab = xlab %or% "", ylab = ylab %or% "",
                   font.main = if (is.null(main)) 1 else 2)
   invisible(map)
@@ -401,7 +408,7 @@ draw_curves <- function(data, panels, col, xlab, ylab, main,
     graphics::points(rows$x, rows$cvm, pch = 19, col = col, cex = cex, ...)
     draw_marks(data$marks[data$marks$panel == panel, ], data$marks$cvm[data$marks$panel == panel])
     top_axis(rows)
-    panel_title(data$lambda2[panel], 2)
+    lambda_title(data$lambda2[panel], 2)
   }
   note <- if (length(panels) == 1) "Number of regions" else "Upper axes: number of regions"
   panel_titles(xlab, ylab, main, note)

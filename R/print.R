@@ -23,14 +23,7 @@
 #' @export
 print.n2gfl <- function(x, digits = max(3, getOption("digits") - 3), rows = 40, ...) {
   rows <- if (identical(rows, Inf)) Inf else check_count(rows, "rows", 2L)
-  cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
-  cat("Family ", x$family, ", sign ", x$sign, ", ", x$penalty, " penalty\n", sep = "")
-  if (!is.null(x$classnames)) {
-    cat("Modelled class: ", x$classnames[2], " (against ", x$classnames[1], ")\n", sep = "")
-  }
-  cat(count_of(x$nobs, "observation"), ", ", count_of(x$dim[1], "feature"),
-      if (!is.null(x$gamma)) paste(",", count_of(nrow(x$gamma), "covariate")),
-      ", ", count_of(x$dim[2], "fit"), "\n\n", sep = "")
+  print_fit_head(x)
   print_grid(grid_table(x$grid, digits), rows)
   failed <- sum(!x$grid$converged)
   if (failed) {
@@ -38,6 +31,79 @@ print.n2gfl <- function(x, digits = max(3, getOption("digits") - 3), rows = 40, 
         format(max(x$grid$gap[!x$grid$converged]), digits = 2), "\n", sep = "")
   }
   invisible(x)
+}
+
+#' Print a cross-validation
+#'
+#' Shows the measure, the rows of the grid that were chosen, the honest estimate if there is one,
+#' and a note when the best row lies on the edge of the grid.
+#'
+#' @param x A cross-validation from [cv.n2gfl()].
+#' @inheritParams print.n2gfl
+#' @return `x`, invisibly.
+#' @details
+#' The table has a line for each choice: `min` (the best row), `1se` (the sparsest within one
+#' standard error) and `es` (the most stable one). Its columns are the row of the grid, the
+#' penalties, `df` (the number of regions), `nonzero` (coefficients), the measure and its standard
+#' error `SE`. With `nested = TRUE` the columns `Nested` and `SE` follow: what choosing that way
+#' scores on data that had no part in the choice. The grid's own scores flatter.
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60 * 20), 60)
+#' y <- rowSums(x[, 3:6]) + rnorm(60)
+#' cv.n2gfl(x, y, graph_chain(20), lambda2 = 0.1, nlambda1 = 10, nfolds = 4, nested = TRUE)
+#' @method print cv.n2gfl
+#' @export
+print.cv.n2gfl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
+  print_cv_head(x)
+  print(choice_table(x, digits))
+  if (!is.null(x$nested)) {
+    cat("\n\"Measure\" is the score on the grid, which flatters: the same data chose the row.\n",
+        "\"Nested\" is the honest one, from folds that had no part in the choice.\n", sep = "")
+  }
+  print_edge(x$edge)
+  invisible(x)
+}
+
+print_cv_head <- function(x) {
+  cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
+  folds <- apply(as.matrix(x$foldid), 2, max)
+  cat("Measure: ", x$name, " (", if (larger_is_better(x$type.measure)) "larger" else "smaller",
+      " is better), ", count_of(folds[1], "fold"),
+      if (length(folds) > 1) paste0(", ", count_of(length(folds), "repeat")), "\n\n", sep = "")
+}
+
+# The chosen rows as text, one line each.
+choice_table <- function(x, digits) {
+  index <- x$index[!is.na(x$index)]
+  grid <- x$grid[index, ]
+  number <- function(values) formatC(values, digits = digits, format = "g")
+  table <- data.frame(row = unname(index), lambda1 = number(grid$lambda1),
+                      lambda2 = number(grid$lambda2), df = grid$df, nonzero = grid$nonzero,
+                      Measure = number(x$cvm[index]), SE = number(x$cvsd[index]),
+                      row.names = names(index))
+  if (is.null(x$nested)) return(table)
+  nested <- x$nested$estimate[names(index), ]
+  cbind(table, Nested = number(nested$cvm), SE = number(nested$cvsd))
+}
+
+print_edge <- function(edge) {
+  if (!length(edge)) return(invisible())
+  cat("\nThe best row lies on the edge of the grid:\n",
+      paste0("  ", names(edge), ": ", edge, "\n"), sep = "")
+}
+
+# Call, model and sizes, of a fit or its summary.
+print_fit_head <- function(x) {
+  covariates <- max(NROW(x$gamma), x$covariates)
+  cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
+  cat("Family ", x$family, ", sign ", x$sign, ", ", x$penalty, " penalty\n", sep = "")
+  if (!is.null(x$classnames)) {
+    cat("Modelled class: ", x$classnames[2], " (against ", x$classnames[1], ")\n", sep = "")
+  }
+  cat(count_of(x$nobs, "observation"), ", ", count_of(x$dim[1], "feature"),
+      if (covariates) paste0(", ", count_of(covariates, "covariate")),
+      ", ", count_of(x$dim[2], "fit"), "\n\n", sep = "")
 }
 
 # The grid as text, one column per thing, ready to print.

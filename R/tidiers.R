@@ -1,0 +1,293 @@
+# Methods for generics of packages that are not imported: they are registered when generics or
+# ggplot2 is loaded.
+
+#' Fits and cross-validations as data frames
+#'
+#' Methods for `tidy()`, `glance()` and `augment()` of the generics package, which broom exports
+#' too. They need one of the two to be loaded.
+#'
+#' @param x A fit from [n2gfl()] or a cross-validation from [cv.n2gfl()].
+#' @param return_zeros Include coefficients that are zero?
+#' @param newx,newcovariates,newoffset Data to predict, see [predict.n2gfl()].
+#' @param y The outcome of these observations, for residuals; or `NULL`.
+#' @param data A data frame with one row per observation, to which the new columns are added; or
+#'   `NULL`.
+#' @param s,row The one fit that predicts, see [coef.n2gfl()].
+#' @param ... For `augment()` of a cross-validation, arguments of the method for fits; otherwise not
+#'   used.
+#' @return A data frame. (Not a tibble: that would need another package.)
+#'   * `tidy()` of a fit: a line per nonzero coefficient, with `row` (of the grid), `term`,
+#'     `estimate`, `lambda1`, `lambda2`, `dev.ratio`.
+#'   * `tidy()` of a cross-validation: a line per row of the grid, with `row`, `lambda1`, `lambda2`,
+#'     `df`, `nzero`, `estimate`, `std.error`, `conf.low`, `conf.high` (one standard error down and
+#'     up) and `choice` (`"min"`, `"1se"`, `"es"`, several of them, or empty).
+#'   * `glance()`: one line. Of a fit: `nobs`, `features`, `fits`, `nulldev`, the largest
+#'     `dev.ratio`, the largest `gap` and whether all fits have `converged`. Of a cross-validation:
+#'     `nobs`, `measure`, and for each choice the penalties and the score.
+#'   * `augment()`: a line per observation, with `.fitted` (the mean or probability), for
+#'     `"binomial"` also `.class`, and with `y` also `.resid` (the observed minus the fitted value).
+#' @examples
+#' if (requireNamespace("generics", quietly = TRUE)) {
+#'   set.seed(1)
+#'   x <- matrix(rnorm(40 * 10), 40)
+#'   y <- rowSums(x[, 3:5]) + rnorm(40)
+#'   fit <- n2gfl(x, y, graph_chain(10), lambda1 = c(0.5, 0.1), lambda2 = 0.1)
+#'   print(generics::tidy(fit))
+#'   print(generics::glance(fit))
+#'   head(generics::augment(fit, x, y, row = 2))
+#' }
+#' @name tidy.n2gfl
+NULL
+
+#' @rdname tidy.n2gfl
+#' @exportS3Method generics::tidy
+tidy.n2gfl <- function(x, return_zeros = FALSE, ...) {
+  all <- coef(x)
+  rows <- if (check_flag(return_zeros, "return_zeros")) rep(nrow(all), ncol(all)) else diff(all@p)
+  row <- rep(seq_len(ncol(all)), rows)
+  term <- if (return_zeros) rep(seq_len(nrow(all)), ncol(all)) else all@i + 1L
+  data.frame(row = row, term = rownames(all)[term],
+             estimate = if (return_zeros) as.vector(all) else all@x,
+             x$grid[row, c("lambda1", "lambda2", "dev.ratio")], row.names = NULL)
+}
+
+#' @rdname tidy.n2gfl
+#' @exportS3Method generics::tidy
+tidy.cv.n2gfl <- function(x, ...) {
+  data.frame(row = seq_len(nrow(x$grid)), x$grid[c("lambda1", "lambda2", "df")], nzero = x$nzero,
+             estimate = x$cvm, std.error = x$cvsd, conf.low = x$cvlo, conf.high = x$cvup,
+             choice = row_choices(x, seq_len(nrow(x$grid))), row.names = NULL)
+}
+
+#' @rdname tidy.n2gfl
+#' @exportS3Method generics::glance
+glance.n2gfl <- function(x, ...) {
+  data.frame(nobs = x$nobs, features = x$dim[1], fits = x$dim[2], nulldev = x$nulldev,
+             dev.ratio = max(x$grid$dev.ratio), gap = max(x$grid$gap),
+             converged = all(x$grid$converged))
+}
+
+#' @rdname tidy.n2gfl
+#' @exportS3Method generics::glance
+glance.cv.n2gfl <- function(x, ...) {
+  index <- x$index[!is.na(x$index)]
+  chosen <- rbind(lambda1 = x$grid$lambda1[index], lambda2 = x$grid$lambda2[index],
+                  cvm = x$cvm[index])
+  names <- outer(rownames(chosen), names(index), paste, sep = ".")
+  data.frame(nobs = nobs(x), measure = x$type.measure,
+             as.list(stats::setNames(as.vector(chosen), as.vector(names))))
+}
+
+#' @rdname tidy.n2gfl
+#' @exportS3Method generics::augment
+augment.n2gfl <- function(x, newx, y = NULL, data = NULL, s = NULL, row = NULL,
+                          newcovariates = NULL, newoffset = NULL, ...) {
+  if (missing(newx)) stop_no_data("newx", "augment")
+  check_no_dots(list(...))
+  row <- wanted_rows(x, s, row)
+  if (length(row) != 1) {
+    stop_bad("`row` or `s` must choose one fit for augment(), not ", length(row), ".")
+  }
+  mean <- predict(x, newx, row = row, type = "response", newcovariates = newcovariates,
+                  newoffset = newoffset)[, 1]
+  added <- data.frame(.fitted = unname(mean), row.names = names(mean))
+  if (x$family == "binomial") {
+    added$.class <- factor(x$classnames[1 + (mean > 0.5)], x$classnames)
+  }
+  if (!is.null(y)) added$.resid <- outcome_numbers(y, x, length(mean)) - added$.fitted
+  if (is.null(data)) added else cbind(check_data_frame(data, nrow(added)), added)
+}
+
+#' @rdname tidy.n2gfl
+#' @exportS3Method generics::augment
+augment.cv.n2gfl <- function(x, newx, y = NULL, data = NULL, s = "lambda.1se", row = NULL, ...) {
+  if (missing(newx)) stop_no_data("newx", "augment")
+  at <- cv_choice(x, s, row, missing(s))
+  augment.n2gfl(x$n2gfl.fit, newx, y, data, s = at$s, row = at$row, ...)
+}
+
+# New outcomes: they need not vary, and need not have both classes.
+outcome_numbers <- function(y, fit, n) {
+  check_length(y, "y", n, "row of `newx`")
+  if (fit$family == "gaussian") return(check_numbers(y, "y", n, "row of `newx`"))
+  known <- match(as.character(y), fit$classnames)
+  if (anyNA(known)) {
+    stop_bad("`y` must have the classes of the fit, ", quoted(fit$classnames), ", but element ",
+             which(is.na(known))[1], " is ", quoted(as.character(y)[is.na(known)][1]), ".")
+  }
+  known - 1
+}
+
+check_data_frame <- function(data, n) {
+  if (!is.data.frame(data) || nrow(data) != n) {
+    stop_bad("`data` must be a data frame with one row per row of `newx` (", n, "), not ",
+             if (is.data.frame(data)) paste("one with", nrow(data)) else describe(data), ".")
+  }
+  data
+}
+
+# ---- ggplot2 -------------------------------------------------------------------------------------
+
+#' Pictures with ggplot2
+#'
+#' The pictures of [plot.n2gfl()] and [plot.cv.n2gfl()] as ggplots, of the same data, to be changed
+#' and combined as usual. They need the package ggplot2. The numbers of regions, on the upper axes
+#' there, are left out.
+#'
+#' @param object A fit from [n2gfl()] or a cross-validation from [cv.n2gfl()].
+#' @inheritParams plot.n2gfl
+#' @param ... Not used.
+#' @return A ggplot.
+#' @examples
+#' if (requireNamespace("ggplot2", quietly = TRUE)) {
+#'   set.seed(1)
+#'   cohort <- simulate_cohort(n = 60, dim = c(12, 12), regions = 2)
+#'   fit <- n2gfl(cohort$x, cohort$y, cohort$graph, family = "binomial",
+#'                lambda2 = c(0.01, 0.003))
+#'   print(ggplot2::autoplot(fit))
+#'   print(ggplot2::autoplot(fit, what = "map", row = 12) + ggplot2::ggtitle("Row 12"))
+#' }
+#' @exportS3Method ggplot2::autoplot
+autoplot.n2gfl <- function(object, what = c("paths", "map"),
+                           xvar = c("lambda1", "lambda2", "norm", "dev"), panels = NULL,
+                           label = TRUE, s = NULL, row = NULL, col = NULL, ...) {
+  need_package("ggplot2", "for autoplot()")
+  what <- match_choice(what, "what", c("paths", "map"))
+  if (what == "map") return(ggplot_map(map_data(object, s, row), col))
+  xvar <- match_xvar(xvar)
+  ggplot_paths(path_data(object, xvar, panels), check_flag(label, "label"),
+               col %or% region_colours, xvar)
+}
+
+#' @rdname autoplot.n2gfl
+#' @param type `"curve"` or `"heatmap"`.
+#' @exportS3Method ggplot2::autoplot
+autoplot.cv.n2gfl <- function(object, type = c("curve", "heatmap"), panels = NULL, col = NULL,
+                              ...) {
+  need_package("ggplot2", "for autoplot()")
+  type <- match_choice(type, "type", c("curve", "heatmap"))
+  data <- cv_data(object)
+  if (type == "heatmap") return(ggplot_heatmap(data, col))
+  ggplot_curves(data, check_panels(panels, length(data$lambda2), 9), col %or% "#B2182B")
+}
+
+# ggplot2's way to name a column of its data.
+utils::globalVariables(".data")
+
+ggplot_theme <- function() {
+  ggplot2::theme_classic() +
+    ggplot2::theme(strip.background = ggplot2::element_blank())
+}
+
+# Plotmath labels for panels: lambda[2] == 0.01.
+panel_factor <- function(panel, lambdas, fixed) {
+  labels <- vapply(lambdas, function(lambda) {
+    ends <- unique(lambda_label(range(lambda)))
+    paste0("lambda[", fixed, "] == '", paste(ends, collapse = " to "), "'")
+  }, "")
+  factor(panel, seq_along(lambdas), labels)
+}
+
+position_scale <- function(ticks, reversed) {
+  if (is.null(ticks)) return(ggplot2::scale_x_continuous())
+  ggplot2::scale_x_continuous(breaks = ticks$at, labels = ticks$labels,
+                              trans = if (reversed) "reverse" else "identity",
+                              guide = ggplot2::guide_axis(check.overlap = TRUE),
+                              expand = ggplot2::expansion(mult = c(0.03, 0.08)))
+}
+
+ggplot_paths <- function(data, label, col, xvar) {
+  prepare <- function(part) {
+    part$panel <- panel_factor(part$panel, lapply(data$panels, `[[`, "lambda"), data$fixed)
+    part
+  }
+  lines <- prepare(with_colour(data$lines, col))
+  # The largest regions are drawn last, on top.
+  lines$group <- factor(-lines$region)
+  ends <- data$ends[data$ends$region <= length(col), ]
+  ends <- prepare(with_colour(ends[order(ends$region), ], col))
+  aes <- ggplot2::aes(x = .data$x, y = .data$value, colour = .data$colour)
+  geom <- if (anyDuplicated(lines[c("panel", "region")])) path_lines() else ggplot2::geom_point()
+  ggplot2::ggplot(lines, aes) +
+    ggplot2::geom_blank(ggplot2::aes(x = .data$x, y = 0), prepare(data$counts),
+                        inherit.aes = FALSE) +
+    ggplot2::geom_hline(yintercept = 0, colour = "grey70", linewidth = 0.3) + geom +
+    (if (label) ggplot2::geom_text(ggplot2::aes(label = .data$region), ends, hjust = -0.5,
+                                   size = 3, check_overlap = TRUE)) +
+    ggplot2::scale_colour_identity() + position_scale(data$ticks, data$reversed) +
+    ggplot2::facet_wrap("panel", scales = if (data$shared) "free_y" else "free",
+                        labeller = ggplot2::label_parsed, drop = FALSE) +
+    ggplot2::labs(x = xvar_title(xvar), y = "Coefficient") + ggplot_theme()
+}
+
+path_lines <- function() {
+  list(ggplot2::geom_line(ggplot2::aes(group = .data$group, linewidth = .data$width)),
+       ggplot2::scale_linewidth_identity())
+}
+
+with_colour <- function(lines, col) {
+  large <- lines$region <= length(col)
+  lines$colour <- ifelse(large, col[lines$region], other_colour)
+  lines$width <- ifelse(large, 0.6, 0.3)
+  lines
+}
+
+ggplot_map <- function(map, col) {
+  scale <- map_scale(map, col)
+  inside <- which(!is.na(map))
+  pixels <- data.frame(x = row(map)[inside], y = col(map)[inside], value = map[inside])
+  pixels$value[pixels$value == 0] <- NA
+  ggplot2::ggplot(pixels, ggplot2::aes(x = .data$x, y = .data$y, fill = .data$value)) +
+    ggplot2::geom_tile() +
+    ggplot2::scale_fill_gradientn(colours = scale$col, limits = scale$limits,
+                                  na.value = zero_colour, name = "Coefficient") +
+    ggplot2::coord_equal(expand = FALSE) + ggplot2::labs(title = map_title(map)) +
+    ggplot2::theme_void()
+}
+
+ggplot_curves <- function(data, panels, col) {
+  lambdas <- as.list(data$lambda2)
+  rows <- data$rows[data$rows$panel %in% panels, ]
+  marks <- data$marks[data$marks$panel %in% panels, ]
+  rows$panel <- panel_factor(rows$panel, lambdas, 2)
+  marks$panel <- panel_factor(marks$panel, lambdas, 2)
+  ggplot2::ggplot(rows, ggplot2::aes(x = .data$x, y = .data$cvm)) +
+    ggplot2::geom_hline(yintercept = data$target, linetype = 3, colour = "grey50") +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$cvlo, ymax = .data$cvup),
+                            colour = "grey60") +
+    ggplot2::geom_point(colour = col, size = 1) + mark_layers(marks, "cvm") +
+    position_scale(data$ticks, TRUE) +
+    ggplot2::facet_wrap("panel", labeller = ggplot2::label_parsed) +
+    ggplot2::labs(x = xvar_title("lambda1"), y = data$name) + ggplot_theme()
+}
+
+# Symbols of the chosen rows with their legend.
+mark_layers <- function(marks, y) {
+  style <- mark_style[mark_style$mark %in% marks$mark, ]
+  marks$mark <- factor(marks$mark, style$mark, style$title)
+  list(
+    ggplot2::geom_point(ggplot2::aes(x = .data$x, y = .data[[y]], shape = .data$mark),
+                        marks, size = 3, colour = "white",
+                        fill = style$col[as.integer(marks$mark)]),
+    ggplot2::scale_shape_manual(name = "Chosen", values = style$pch, drop = FALSE,
+                                guide = ggplot2::guide_legend(
+                                  override.aes = list(fill = style$col)))
+  )
+}
+
+ggplot_heatmap <- function(data, col) {
+  bands <- length(data$lambda2)
+  cells <- cbind(heat_cells(data$rows), value = data$rows$cvm)
+  data$marks$y <- bands + 1 - data$marks$panel
+  ggplot2::ggplot(cells) +
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data$left, xmax = .data$right, ymin = .data$y - 0.5,
+                                    ymax = .data$y + 0.5, fill = .data$value)) +
+    ggplot2::scale_fill_gradientn(colours = col %or% grDevices::hcl.colors(100),
+                                  name = data$name) +
+    mark_layers(data$marks, "y") +
+    ggplot2::scale_x_continuous(breaks = data$ticks$at, labels = data$ticks$labels,
+                                trans = "reverse", expand = c(0, 0)) +
+    ggplot2::scale_y_continuous(breaks = seq_len(bands), expand = c(0, 0),
+                                labels = rev(lambda_label(data$lambda2))) +
+    ggplot2::labs(x = xvar_title("lambda1"), y = xvar_title("lambda2")) + ggplot_theme()
+}
