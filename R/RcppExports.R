@@ -29,7 +29,3 @@ fused_prox_cpp <- function(z, masses, thresholds, graph, lambda2, sign) {
     .Call(`_n2gfl_fused_prox_cpp`, z, masses, thresholds, graph, lambda2, sign)
 }
 
-support_regions_cpp <- function(graph, starts, nodes) {
-    .Call(`_n2gfl_support_regions_cpp`, graph, starts, nodes)
-}
-

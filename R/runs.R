@@ -78,23 +78,14 @@ run_rows <- function(source, s, row) {
     }
     return(1L)
   }
-  if (!is.null(s) && !is.null(row)) stop_bad("`s` and `row` must not both be given.")
-  if (is.null(s)) return(check_row(row, nrow(source$grid)))
-  if (is.character(s)) return(named_row(source$index, s))
-  s <- check_s(s)
-  row <- find_rows(source$grid, s)
-  if (anyNA(row)) stop_off_grid(source$grid, s[is.na(row), , drop = FALSE][1, ])
-  row
-}
-
-# The row that cv chose under a name such as "lambda.es".
-named_row <- function(index, s) {
-  choices <- if (length(index)) paste0("lambda.", names(index))
-  if (is.null(choices)) {
-    stop_bad("`s` must be c(lambda1 = , lambda2 = ) for runs without a cross-validation, not ",
-             describe(s), ".")
+  if (is.character(s)) {
+    if (is.null(source$index)) {
+      stop_bad("`s` must be c(lambda1 = , lambda2 = ) for runs without a cross-validation, not ",
+               describe(s), ".")
+    }
+    return(cv_choice(source, s, row, s_missing = FALSE)$row)
   }
-  index[[match(match_choice(s, "s", choices), choices)]]
+  choose_rows(source, s, row)
 }
 
 # ---- as a matrix ---------------------------------------------------------------------------------
@@ -122,16 +113,5 @@ sparse_columns <- function(columns, d) {
 # Which run each entry belongs to, counted from 1.
 entry_runs <- function(runs) rep.int(seq_len(ncol(runs)), diff(runs@p))
 
-# x times the runs, N x K. Only columns of the supports are read, a few at a time.
-run_predictors <- function(x, runs, block = 256L) {
-  features <- sort(unique(runs@i)) + 1L
-  predictors <- matrix(0, nrow(x), ncol(runs))
-  runs <- runs[features, , drop = FALSE]
-  starts <- seq(1L, by = block, length.out = ceiling(length(features) / block))
-  for (first in starts) {
-    part <- first:min(first + block - 1L, length(features))
-    product <- x[, features[part], drop = FALSE] %*% as.matrix(runs[part, , drop = FALSE])
-    predictors <- predictors + as.matrix(product)
-  }
-  predictors
-}
+# x times the runs, N x K. Only columns of the supports are read.
+run_predictors <- function(x, runs) linear_predictor_cpp(x, runs, seq_len(nrow(x)))

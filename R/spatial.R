@@ -64,10 +64,8 @@ nearest_distance <- function(a, b) {
 }
 
 # The number of the region, within its run, that each entry of the runs belongs to: regions are the
-# connected parts of a support.
-support_regions <- function(runs, graph) {
-  support_regions_cpp(graph_list(graph), runs@p, runs@i)
-}
+# connected parts of a support, whatever its values.
+support_regions <- function(runs, graph) label_parts(runs, graph, runs@x, Inf)
 
 # Where the nodes are: in mm when the image space is known, else as the graph has them.
 node_coords <- function(graph, space) {

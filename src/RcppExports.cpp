@@ -113,18 +113,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// support_regions_cpp
-Rcpp::IntegerVector support_regions_cpp(const Rcpp::List& graph, const Rcpp::IntegerVector& starts, const Rcpp::IntegerVector& nodes);
-RcppExport SEXP _n2gfl_support_regions_cpp(SEXP graphSEXP, SEXP startsSEXP, SEXP nodesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type graph(graphSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type starts(startsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type nodes(nodesSEXP);
-    rcpp_result_gen = Rcpp::wrap(support_regions_cpp(graph, starts, nodes));
-    return rcpp_result_gen;
-END_RCPP
-}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_n2gfl_fit_grid_cpp", (DL_FUNC) &_n2gfl_fit_grid_cpp, 13},
@@ -134,7 +122,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_n2gfl_label_parts_cpp", (DL_FUNC) &_n2gfl_label_parts_cpp, 5},
     {"_n2gfl_linear_predictor_cpp", (DL_FUNC) &_n2gfl_linear_predictor_cpp, 3},
     {"_n2gfl_fused_prox_cpp", (DL_FUNC) &_n2gfl_fused_prox_cpp, 6},
-    {"_n2gfl_support_regions_cpp", (DL_FUNC) &_n2gfl_support_regions_cpp, 3},
     {NULL, NULL, 0}
 };
 

@@ -1,0 +1,162 @@
+#' Refit a path on perturbed data
+#'
+#' Fits the path of [n2gfl()] again and again on perturbed versions of the data, so that
+#' [stability()] can say which features come back. [cv.n2gfl()] does this with folds; here the data
+#' can also be resampled.
+#'
+#' @details
+#' The grid of penalties comes from all data and is shared by the runs. A perturbation is a set of
+#' observation weights on the one `x`, which is never copied. In one of four ways each run leaves rows
+#' out or counts them more than once:
+#'
+#' * `"cv"`: the rows of one of `B` folds are left out (`B` runs);
+#' * `"bootstrap"`: rows are drawn with replacement, as many as there are (`B` runs);
+#' * `"jackknife"`: one row, or one group, is left out (as many runs as rows or groups; `B` is not
+#'   used);
+#' * `"subsample"`: a share `fraction` of the rows is drawn without replacement (`B` runs).
+#'
+#' For `"binomial"` all of them are drawn class by class, so that the classes keep their shares, and
+#' rows with the same `group` are drawn or left out together. All random numbers are drawn from the
+#' session's generator before the work begins: call [set.seed()] first for the same runs again.
+#'
+#' The gentler the perturbation, the more stable every model looks: compare models under the same one
+#' only. Runs go in parallel and are kept in `checkpoint` as those of [cv.n2gfl()].
+#' @inheritParams cv.n2gfl
+#' @param perturb How to perturb: see *Details*.
+#' @param B Number of runs (of folds for `"cv"`).
+#' @param fraction Share of the rows in a subsample.
+#' @return A list of class `perturb.n2gfl` that [stability()], [ES()], [mDC()],
+#'   [compare_stability()] and [stable_regions()] take: `grid`, `es`, `mdc`, `fold.fits` and
+#'   `n2gfl.fit` as in [cv.n2gfl()], and `perturb`, `runs` (how often each row of `x` counts in each
+#'   run, one column per run) and `call`.
+#' @seealso [stability()], [cv.n2gfl()], [stabsel.n2gfl()].
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60 * 30), 60)
+#' y <- rowSums(x[, 5:9]) + rnorm(60)
+#' runs <- perturb.n2gfl(x, y, graph_chain(30), perturb = "bootstrap", B = 10,
+#'                       lambda2 = 0.1, nlambda1 = 6)
+#' runs
+#' stability(runs, row = 6)
+#' @export
+perturb.n2gfl <- function(x, y, graph = NULL, ...,
+                          perturb = c("cv", "bootstrap", "jackknife", "subsample"), B = 10,
+                          fraction = 0.5, group = NULL, checkpoint = NULL, trace.it = 0) {
+  call <- call_without_data(match.call())
+  perturb <- match_choice(perturb, "perturb", c("cv", "bootstrap", "jackknife", "subsample"))
+  problem <- check_problem(fit_arguments(c(list(x = x, y = y, graph = graph), check_dots(...))))
+  B <- check_count(B, "B", 2L)
+  fraction <- check_ratio(fraction, "fraction")
+  trace <- check_trace(trace.it)
+  if (!is.null(group)) group <- check_group(group, nrow(problem$data$x))
+
+  drawn <- draw_runs(perturb, fold_response(problem), group, B, fraction)
+  store <- open_checkpoint(checkpoint, if (!is.null(checkpoint)) {
+    work_key("perturb", problem, perturb, dim(drawn), fraction, group)
+  })
+  drawn <- remember(store, "runs", drawn)
+  check_runs(problem, drawn)
+  full <- fit_all_rows(problem, problem$data$weights, store, if (trace) show_progress, "")
+  fits <- run_tasks(run_weights(problem, drawn), fit_run, problem = problem,
+                    grid = full[c("lambda1", "lambda2")], checkpoint = store, trace = trace)
+  warn_not_converged(full, problem$control)
+  warn_folds_not_converged(fits)
+  new_perturbed(full, fits, problem, drawn, perturb, call)
+}
+
+new_perturbed <- function(full, fits, problem, drawn, perturb, call) {
+  fit <- new_fit(full, problem, call)
+  stable <- stability_columns(fits, problem$data$x, problem$data$graph)
+  structure(
+    list(call = call, grid = fit$grid, es = stable$es, mdc = stable$mdc, fold.fits = unname(fits),
+         n2gfl.fit = fit, perturb = perturb, runs = drawn),
+    class = "perturb.n2gfl"
+  )
+}
+
+fit_run <- function(weights, problem, grid, alive) {
+  fits <- solve_problem(problem, weights, grid, alive = alive)
+  c(fit_coefficients(fits, problem$data), list(gap = fits$gap, converged = fits$converged))
+}
+
+# Observation weights of each run, named as errors and checkpoints will call them.
+run_weights <- function(problem, drawn) {
+  weights <- lapply(seq_len(ncol(drawn)), function(k) problem$data$weights * drawn[, k])
+  stats::setNames(weights, paste("Run", seq_along(weights)))
+}
+
+# A run that goes on must use the perturbations that it began with.
+remember <- function(store, name, value) {
+  if (is.null(store)) return(value)
+  known <- read_piece(store, name)
+  if (is.null(known)) write_piece(store, name, value) else known
+}
+
+# ---- which rows ----------------------------------------------------------------------------------
+
+# How often each row counts in each run: an integer matrix with one column per run.
+draw_runs <- function(perturb, y, group, B, fraction) {
+  n <- length(y)
+  if (perturb == "cv") {
+    foldid <- make_folds(y, min(B, if (is.null(group)) n else nlevels(group)), group)
+    return(outer(foldid, seq_len(max(foldid)), "!=") + 0L)
+  }
+  unit <- if (is.null(group)) seq_len(n) else as.integer(group)
+  units <- switch(perturb,
+    jackknife = 1L - diag(1L, max(unit)),
+    bootstrap = replicate(B, draw_units(unit_strata(y, unit), 1, TRUE)),
+    subsample = replicate(B, draw_units(unit_strata(y, unit), fraction, FALSE))
+  )
+  storage.mode(units) <- "integer"
+  units[unit, , drop = FALSE]
+}
+
+# The class of each unit; groups with rows of several classes make strata of their own.
+unit_strata <- function(y, unit) {
+  match_classes <- function(rows) paste(sort(unique(y[rows])), collapse = " ")
+  as.vector(tapply(seq_along(y), unit, match_classes))
+}
+
+# How often each unit is drawn, stratum by stratum.
+draw_units <- function(strata, fraction, replace) {
+  drawn <- integer(length(strata))
+  for (stratum in split(seq_along(strata), strata)) {
+    size <- max(1, round(fraction * length(stratum)))
+    chosen <- stratum[sample.int(length(stratum), size, replace)]
+    drawn <- drawn + tabulate(chosen, length(strata))
+  }
+  drawn
+}
+
+# Every run must be a problem that can be fitted.
+check_runs <- function(problem, drawn) {
+  y <- problem$data$y
+  for (k in seq_len(ncol(drawn))) {
+    used <- unique(y[drawn[, k] > 0 & problem$data$weights > 0])
+    if (length(used) >= 2) next
+    if (problem$control$family == "gaussian") {
+      stop_bad("`y` must vary in every run, but in run ", k, " all its values are ",
+               number_text(used[1]), ": take larger samples.")
+    }
+    lost <- setdiff(c(-1, 1), used)[1]
+    stop_bad("`y` must have both classes in every run, but run ", k, " has no row of class ",
+             quoted(problem$data$classnames[(lost + 3) / 2]), ": take larger samples.")
+  }
+}
+
+# ---- print ---------------------------------------------------------------------------------------
+
+#' @method print perturb.n2gfl
+#' @export
+print.perturb.n2gfl <- function(x, digits = 3, rows = 40, ...) {
+  cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
+  cat(count_of(length(x$fold.fits), "run"), " (", x$perturb, ") over ",
+      count_of(x$n2gfl.fit$dim[1], "feature"), "\n\n", sep = "")
+  table <- data.frame(lambda1 = short_number(x$grid$lambda1, 4),
+                      lambda2 = short_number(x$grid$lambda2, 4), df = x$grid$df,
+                      nonzero = x$grid$nonzero, es.coef = short_number(x$es[, "coef"], digits),
+                      es.fit = short_number(x$es[, "fit"], digits),
+                      mdc = short_number(x$mdc, digits))
+  print_grid(table, check_count(rows, "rows", 2L))
+  invisible(x)
+}

@@ -1,0 +1,228 @@
+#' Stability selection
+#'
+#' Fits the model on many random halves of the data, lets each select `q` features, and keeps the
+#' features that a share `cutoff` of the halves select. The expected number of false selections has a
+#' bound.
+#'
+#' @details
+#' **How a half selects q features.** The fused lasso has two penalties. `lambda2` is fixed, and the
+#' path is followed from the largest `lambda1` of that half downwards. The half selects the nonzero
+#' features of the last fit before more than `q` different features have entered the path. This is
+#' what `stabs::glmnet.lasso()` (its default, conservative form) does for the lasso, and with
+#' `lambda2 = 0`, `sign = "free"` the result is the same. So `q` is the most that a half selects, and
+#' the bound holds.
+#'
+#' Under fusion whole regions enter at once. Give `q` the size of a few regions: when the first region
+#' that enters is larger than `q`, a half selects nothing, and a warning says in how many halves that
+#' happened. `sizes` in the result has the number selected by each.
+#'
+#' **Which lambda2.** One number. `NULL` takes the middle of [n2gfl()]'s default sequence: 0.03 times
+#' [lambda_max()] at `lambda2 = 0`. `cvfit$lambda.es["lambda2"]` is a choice too.
+#'
+#' **Halves.** `"SS"` splits the rows `B` times into two complementary halves, as [make_folds()] makes
+#' 2 folds: stratified by class for `"binomial"`, and rows of one `group` in the same half. `"MB"`
+#' uses only the first half of each split. The halves are 0/1 observation weights on the one `x`.
+#' They run in parallel and are kept in `checkpoint` as the folds of [cv.n2gfl()].
+#'
+#' **Regions.** Voxels of a region are selected together or not at all, almost. `regions` lists the
+#' connected regions of the selected features and the share of the halves in which each survives: see
+#' [stable_regions()].
+#'
+#' @inheritParams cv.n2gfl
+#' @inheritParams stabsel_bound
+#' @param cutoff,q,PFER Two of the three; the third follows, see [stabsel_bound()]. `cutoff` is the
+#'   share of halves that must select a feature, `q` the most features that a half selects, `PFER` the
+#'   bound on the expected number of falsely selected features.
+#' @param ... Further arguments of [n2gfl()], such as `family`, `lambda2`, `covariates`; but not
+#'   `lambda1`, which each half needs for itself. `nlambda1` is 100 and `lambda.min.ratio` 0.01 here,
+#'   unless given.
+#' @return A list of class `stabsel.n2gfl`:
+#'   \item{prob}{The share of halves that select each feature: a map.}
+#'   \item{selected}{The features with at least `cutoff`.}
+#'   \item{regions}{A data frame of their connected regions, see [stable_regions()].}
+#'   \item{runs}{A sparse matrix of zeros and ones, features by halves: what each half selected.
+#'     [stability()] and [mDC()] take the object.}
+#'   \item{sizes}{How many features each half selected.}
+#'   \item{cutoff, q, PFER, p, B, assumption, sampling.type}{As in [stabsel_bound()].}
+#'   \item{lambda2, graph, call}{The penalty, the graph, the call without the data.}
+#' @inherit stabsel_bound references
+#' @seealso [stabsel_bound()], [stable_regions()], [plot.stabsel.n2gfl()].
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(80 * 40), 80)
+#' y <- rowSums(x[, 5:9]) + rowSums(x[, 21:24]) + rnorm(80)
+#' selection <- stabsel.n2gfl(x, y, graph_chain(40), cutoff = 0.75, q = 12, B = 10, lambda2 = 0.05)
+#' selection
+#' which(selection$prob > 0.5)
+#' plot(selection)
+#' @export
+stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NULL, B = 50,
+                          assumption = c("unimodal", "r-concave", "none"),
+                          sampling.type = c("SS", "MB"), ..., group = NULL, checkpoint = NULL,
+                          trace.it = 0) {
+  call <- call_without_data(match.call())
+  problem <- check_stabsel_problem(x, y, graph, check_dots(...))
+  bound <- stabsel_bound(ncol(problem$data$x), cutoff, q, PFER, B, assumption, sampling.type)
+  trace <- check_trace(trace.it)
+  if (!is.null(group)) group <- check_group(group, nrow(problem$data$x))
+
+  halves <- draw_halves(fold_response(problem), group, bound$B, bound$sampling.type)
+  store <- open_checkpoint(checkpoint, if (!is.null(checkpoint)) {
+    work_key("stabsel", problem, bound$q, dim(halves), bound$sampling.type, group)
+  })
+  halves <- remember(store, "runs", halves)
+  check_runs(problem, halves)
+  if (!length(problem$lambda2)) problem$lambda2 <- middle_lambda2(problem)
+  problem$control$pmax <- bound$q
+  chosen <- run_tasks(run_weights(problem, halves), select_features, problem = problem,
+                      checkpoint = store, trace = trace)
+  new_stabsel(chosen, bound, problem, call)
+}
+
+check_stabsel_problem <- function(x, y, graph, given) {
+  if (!is.null(given$lambda1)) {
+    stop_bad("`lambda1` must not be given: every half of the data follows a path of its own, until ",
+             "`q` features have entered.")
+  }
+  defaults <- list(nlambda1 = 100, lambda.min.ratio = 0.01)
+  given <- utils::modifyList(defaults, given, keep.null = TRUE)
+  problem <- check_problem(fit_arguments(c(list(x = x, y = y, graph = graph), given)))
+  if (length(problem$lambda2) > 1) {
+    stop_bad("`lambda2` must be one number or NULL, not ", length(problem$lambda2), " of them.")
+  }
+  problem
+}
+
+# The geometric middle of the sequence that n2gfl() makes.
+middle_lambda2 <- function(problem) {
+  data <- problem$data
+  0.03 * lambda_max_cpp(data$x, data$y, data$weights, data$offset, data$covariates,
+                        graph_list(data$graph), data$penalty.factor, 0, problem$control)
+}
+
+# Zeros and ones, one column per half; those of a pair are side by side.
+draw_halves <- function(y, group, B, sampling.type) {
+  first <- replicate(B, make_folds(y, 2L, group) == 1L)
+  if (sampling.type == "MB") return(first + 0L)
+  halves <- matrix(0L, length(y), 2 * B)
+  halves[, 2 * seq_len(B) - 1] <- first
+  halves[, 2 * seq_len(B)] <- !first
+  halves
+}
+
+# The features of the last fit before more than `pmax` have entered.
+select_features <- function(weights, problem, alive) {
+  fits <- solve_problem(problem, weights, alive = alive)
+  rows <- length(fits$lambda1)
+  entered <- length(unique(fits$beta_i))
+  last <- if (entered > problem$control$pmax) rows - 1L else rows
+  at <- seq.int(fits$beta_p[last] + 1L, length.out = fits$beta_p[last + 1L] - fits$beta_p[last])
+  # A penalty that is too large for even the first features to fit into q selects nothing.
+  first <- which(diff(fits$beta_p) > 0)[1]
+  list(features = fits$beta_i[at], converged = fits$converged, gap = fits$gap,
+       too_large = last > 0 && !length(at) && !is.na(first) && entered > problem$control$pmax)
+}
+
+new_stabsel <- function(chosen, bound, problem, call) {
+  columns <- lapply(chosen, function(half) {
+    list(i = sort(half$features), x = rep(1, length(half$features)))
+  })
+  runs <- sparse_columns(columns, bound$p)
+  warn_folds_not_converged(chosen)
+  warn_too_large(vapply(chosen, `[[`, NA, "too_large"), bound$q)
+  prob <- Matrix::rowMeans(runs)
+  names(prob) <- colnames(problem$data$x)
+  object <- structure(
+    c(list(call = call, prob = prob, selected = which(prob >= bound$cutoff - 1e-9), runs = runs,
+           sizes = diff(runs@p)), bound,
+      list(lambda2 = problem$lambda2, graph = problem$data$graph)),
+    class = "stabsel.n2gfl"
+  )
+  object$regions <- stable_regions(object)
+  object
+}
+
+warn_too_large <- function(too_large, q) {
+  if (!any(too_large)) return(invisible())
+  warning(sum(too_large), " of ", length(too_large), " halves selected nothing, because the first ",
+          "region that enters has more than q = ", q, " features: take a larger `q` or a smaller ",
+          "`lambda2`.", call. = FALSE)
+}
+
+# ---- print and plot ------------------------------------------------------------------------------
+
+#' @method print stabsel.n2gfl
+#' @export
+print.stabsel.n2gfl <- function(x, digits = 3, rows = 20, ...) {
+  cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
+  cat("Stability selection, ",
+      if (x$sampling.type == "SS") paste(x$B, "complementary pairs") else paste(x$B, "subsamples"),
+      ", ", count_of(x$p, "feature"), "\n", sep = "")
+  cat("Cutoff ", number_text(x$cutoff), ", q ", x$q, ", PFER at most ", short_number(x$PFER, digits),
+      " (assumption ", x$assumption, ")\n", sep = "")
+  cat("A half selected ", paste(unique(range(x$sizes)), collapse = " to "), " features, ",
+      number_text(round(mean(x$sizes), 1)), " on average\n\n", sep = "")
+  cat(count_of(length(x$selected), "feature"), " selected, in ",
+      count_of(nrow(x$regions), "region"), "\n", sep = "")
+  if (nrow(x$regions)) {
+    cat("\n")
+    print_grid(as.data.frame(lapply(unclass(x$regions), function(column) {
+      if (is.integer(column)) column else short_number(column, digits)
+    })), check_count(rows, "rows", 2L))
+  }
+  invisible(x)
+}
+
+#' Plot selection probabilities
+#'
+#' The share of the halves of the data that select each feature, with the cutoff: in the order of the
+#' features for chains and other graphs, as an image for a grid or a mask in two dimensions.
+#'
+#' @param x An object from [stabsel.n2gfl()].
+#' @param ... Further arguments for [graphics::plot.default()] or [graphics::image()].
+#' @return `x`, invisibly.
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(80 * 40), 80)
+#' y <- rowSums(x[, 5:9]) + rowSums(x[, 21:24]) + rnorm(80)
+#' plot(stabsel.n2gfl(x, y, graph_chain(40), cutoff = 0.75, q = 12, B = 10, lambda2 = 0.05))
+#' @method plot stabsel.n2gfl
+#' @export
+plot.stabsel.n2gfl <- function(x, ...) {
+  old <- graphics::par(mar = c(4, 4, 2, 1), mgp = c(2.3, 0.6, 0), tcl = -0.3)
+  on.exit(graphics::par(old), add = TRUE)
+  if (length(x$graph$dim) == 2) plot_probability_image(x, ...) else plot_probabilities(x, ...)
+  invisible(x)
+}
+
+plot_probabilities <- function(x, ...) {
+  shown <- which(x$prob > 0)
+  chosen <- x$prob[shown] >= x$cutoff - 1e-9
+  arguments <- utils::modifyList(
+    list(x = range(1, x$p), y = c(0, 1), type = "n", xlab = "Feature", las = 1, bty = "l",
+         ylab = "Selection probability"), list(...))
+  do.call(graphics::plot.default, arguments)
+  colour <- ifelse(chosen, "firebrick", "grey50")
+  graphics::segments(shown, 0, shown, x$prob[shown], col = colour)
+  graphics::points(shown, x$prob[shown], pch = 16, cex = 0.6, col = colour)
+  graphics::abline(h = x$cutoff, lty = 2)
+  graphics::mtext(paste("cutoff", number_text(x$cutoff)), side = 3, adj = 1, cex = 0.85)
+}
+
+# Contours show the cutoff: the colour alone would not.
+plot_probability_image <- function(x, ...) {
+  values <- array(NA_real_, x$graph$dim)
+  values[x$graph$coords] <- x$prob
+  rows <- seq_len(nrow(values))
+  columns <- seq_len(ncol(values))
+  arguments <- utils::modifyList(
+    list(x = rows, y = columns, z = values, zlim = c(0, 1), asp = 1, xlab = "", ylab = "",
+         col = grDevices::hcl.colors(64, "YlOrRd", rev = TRUE), las = 1, bty = "n",
+         main = paste("Selection probability; line: cutoff", number_text(x$cutoff)),
+         font.main = 1, cex.main = 1), list(...))
+  do.call(graphics::image, arguments)
+  if (length(x$selected)) {
+    graphics::contour(rows, columns, replace(values, is.na(values), 0), add = TRUE,
+                      levels = x$cutoff - 1e-9, drawlabels = FALSE, lwd = 2)
+  }
+}
