@@ -61,7 +61,7 @@ write_piece <- function(checkpoint, name, value) {
 read_piece <- function(checkpoint, name, expect = checkpoint$key) {
   file <- piece_file(checkpoint, name)
   if (is.null(checkpoint) || !file.exists(file)) return(NULL)
-  piece <- tryCatch(decode_file(file), error = function(e) NULL)
+  piece <- tryCatch(suppressWarnings(decode_file(file)), error = function(e) NULL)
   whole <- is.list(piece) && identical(piece$version, checkpoint_version) &&
     identical(piece$name, name) && (is.null(expect) || identical(piece$key, expect))
   if (whole) piece$value
@@ -114,7 +114,7 @@ encode_attribute <- function(value) {
 }
 
 encode_text <- function(value) {
-  text <- enc2utf8(ifelse(is.na(value), "", value))
+  text <- enc2utf8(replace(as.vector(value), is.na(value), ""))
   sizes <- ifelse(is.na(value), -1L, nchar(text, "bytes"))
   c(writeBin(as.integer(sizes), raw(), endian = "little"), charToRaw(paste(text, collapse = "")))
 }
@@ -131,7 +131,7 @@ decode_data <- function(source) {
     list = lapply(seq_len(n), function(k) decode_data(source))
   )
   value <- decode_attributes(value, source)
-  if (is.list(value) && isTRUE(value$dgCMatrix)) decode_sparse(value) else value
+  if (is.list(value) && isTRUE(value[["dgCMatrix"]])) decode_sparse(value) else value
 }
 
 decode_attributes <- function(value, source) {
@@ -165,8 +165,12 @@ work_key <- function(...) {
 
 # Large vectors are hashed where they lie; the rest is small enough to be encoded.
 digest_part <- function(part) {
-  if (is_dgc(part)) return(lapply(list(part@i, part@p, part@x, part@Dim), hash_cpp))
-  if (is.numeric(part) && length(part) > 100) return(c(hash_cpp(part), dim(part)))
+  if (is_dgc(part)) {
+    return(c(lapply(list(part@i, part@p, part@x, part@Dim), hash_cpp), part@Dimnames))
+  }
+  if (is.numeric(part) && length(part) > 100) {
+    return(list(hash_cpp(part), dim(part), dimnames(part), names(part)))
+  }
   if (is.object(part)) part <- unclass(part)
   if (is.list(part)) return(lapply(part, digest_part))
   if (is.atomic(part) || is.null(part)) return(part)

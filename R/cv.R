@@ -52,7 +52,7 @@
 #'   (share of wrong classes), `"auc"` (area under the ROC curve; larger is better), `"mse"` and `"mae"`
 #'   (summed over both classes, as in glmnet) or `"brier"`. Probabilities are kept 1e-5 away from 0
 #'   and 1 for the deviance.
-#' @param nfolds Number of folds, at least 2.
+#' @param nfolds Number of folds, at least 2, when `foldid` is `NULL`.
 #' @param foldid The fold in which each row of `x` is held out, from 1 without a gap, or a matrix with
 #'   one column per repeat; `NULL` draws folds with [make_folds()].
 #' @param group A vector with one value per row of `x`: rows with the same value, such as a subject's
@@ -96,17 +96,19 @@
 cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds = 10, foldid = NULL,
                      group = NULL, nrepeats = 1, nested = FALSE, keep = FALSE, checkpoint = NULL,
                      trace.it = 0) {
-  call <- call_without_data(match.call())
+  call <- call_without_data(match.call(), "cv.n2gfl")
   problem <- check_problem(fit_arguments(c(list(x = x, y = y, graph = graph), check_dots(...))))
   measure <- match_measure(type.measure, problem$control$family)
   nested <- check_flag(nested, "nested")
   keep <- check_flag(keep, "keep")
   trace <- check_trace(trace.it)
+  group <- check_group(group, nrow(problem$data$x))
   folds <- check_folds(problem, nfolds, foldid, group, nrepeats, nested)
 
-  store <- open_checkpoint(checkpoint, cv_key(problem, folds, measure, checkpoint))
+  store <- open_checkpoint(checkpoint, cv_key(problem, folds, group, measure, checkpoint))
   folds <- remember_folds(store, folds)
-  check_classes_in_folds(problem, folds, measure)
+  store <- store_for_folds(store, folds)
+  check_all_folds(problem, folds, measure)
   cv <- cross_validate(problem, folds$foldid, measure, problem$data$weights, store, trace)
   warn_not_converged(cv$full, problem$control)
   warn_folds_not_converged(cv$folds)
@@ -125,6 +127,10 @@ check_dots <- function(...) {
     what <- if (names[bad[1]] == "") "one without a name" else paste0("`", names[bad[1]], "`")
     stop_bad("`...` must hold arguments of n2gfl() by name, but there is ", what, ".")
   }
+  if (anyDuplicated(names)) {
+    stop_bad("`...` must hold each argument of n2gfl() once, but `",
+             names[anyDuplicated(names)], "` is there more than once.")
+  }
   given
 }
 
@@ -135,22 +141,20 @@ check_dots <- function(...) {
 check_folds <- function(problem, nfolds, foldid, group, nrepeats, nested) {
   n <- nrow(problem$data$x)
   nrepeats <- check_count(nrepeats, "nrepeats")
-  if (!is.null(group)) group <- check_group(group, n)
   drawn <- is.null(foldid)
-  y <- fold_response(problem)
+  y <- problem$data$y
   if (drawn) {
     nfolds <- check_nfolds(nfolds, n)
     foldid <- matrix(replicate(nrepeats, make_folds(y, nfolds, group)), n)
   } else {
     foldid <- check_foldid(foldid, n, group)
+    if (nrepeats > 1 && nrepeats != ncol(foldid)) {
+      stop_bad("`nrepeats` must be the number of columns of `foldid` (", ncol(foldid),
+               ") when that is given, not ", nrepeats, ".")
+    }
   }
   inner <- if (nested) inner_folds(y, foldid[, 1], group)
   list(foldid = foldid, inner = inner, drawn = drawn)
-}
-
-fold_response <- function(problem) {
-  y <- problem$data$y
-  if (problem$control$family == "binomial") y else rep(1, length(y))
 }
 
 # For each outer fold the folds of its training rows, as many as there are outside; 0 = held out.
@@ -160,7 +164,11 @@ inner_folds <- function(y, foldid, group) {
     inner <- integer(length(y))
     within <- if (!is.null(group)) droplevels(group[train])
     most <- if (is.null(within)) length(train) else nlevels(within)
-    inner[train] <- make_folds(y[train], max(2L, min(max(foldid), most)), within)
+    if (most < 2) {
+      stop_bad("`nested` needs 2 groups or more outside of every fold, but without fold ", k,
+               " there is only ", quoted(levels(within)), ".")
+    }
+    inner[train] <- make_folds(y[train], min(max(foldid), most), within)
     inner
   })
 }
@@ -174,35 +182,58 @@ remember_folds <- function(store, folds) {
   folds
 }
 
-check_classes_in_folds <- function(problem, folds, measure) {
+# Pieces belong to these folds: were the file with the folds lost, others would be drawn.
+store_for_folds <- function(store, folds) {
+  if (!is.null(store)) store$key <- work_key(store$key, folds$foldid, folds$inner)
+  store
+}
+
+# What would end the work in its middle, or give a score that is no number, is found before it begins.
+check_all_folds <- function(problem, folds, measure) {
   for (k in seq_len(ncol(folds$foldid))) {
-    check_fold_classes(problem, folds$foldid[, k], problem$data$weights, measure)
+    check_each_fold(problem, folds$foldid[, k], problem$data$weights, measure)
   }
   for (k in seq_along(folds$inner)) {
     weights <- problem$data$weights * (folds$foldid[, 1] != k)
-    check_fold_classes(problem, folds$inner[[k]], weights, measure, paste(" inside fold", k))
+    check_each_fold(problem, folds$inner[[k]], weights, measure, paste(" inside fold", k))
   }
 }
 
-check_fold_classes <- function(problem, foldid, weights, measure, where = "") {
+check_each_fold <- function(problem, foldid, weights, measure, where = "") {
+  used <- weights > 0
   for (k in seq_len(max(foldid))) {
-    train <- weights > 0 & foldid != k
-    held <- weights > 0 & foldid == k
-    y <- problem$data$y
-    if (problem$control$family == "gaussian") {
-      if (length(unique(y[train])) < 2) {
-        stop_bad("`foldid` must leave a `y` that varies in every training set, but without fold ", k,
-                 where, " all its values are ", number_text(y[train][1]), ".")
-      }
-      next
+    if (!any(used & foldid == k)) {
+      stop_bad("`foldid` must put a row with a positive weight into every fold, but fold ", k,
+               where, " has none.")
     }
-    stop_lost_class(problem, y[train], k, where, "leave both classes in every training set",
-                    "without")
-    if (measure == "auc") {
-      stop_lost_class(problem, y[held], k, where, "put both classes into every fold for \"auc\"",
-                      "in")
-    }
+    check_fold_response(problem, used & foldid != k, used & foldid == k, measure, k, where)
+    check_fold_covariates(problem, weights * (foldid != k), k, where)
   }
+}
+
+check_fold_response <- function(problem, train, held, measure, k, where) {
+  y <- problem$data$y
+  if (problem$control$family == "gaussian") {
+    if (length(unique(y[train])) < 2) {
+      stop_bad("`foldid` must leave a `y` that varies in every training set, but without fold ", k,
+               where, " all its values are ", number_text(y[train][1]), ".")
+    }
+    return(invisible())
+  }
+  stop_lost_class(problem, y[train], k, where, "leave both classes in every training set",
+                  "without")
+  if (measure == "auc") {
+    stop_lost_class(problem, y[held], k, where, "put both classes into every fold for \"auc\"",
+                    "in")
+  }
+}
+
+# A covariate that varies in one fold only, such as a small site's, is lost without it.
+check_fold_covariates <- function(problem, weights, k, where) {
+  tryCatch(
+    check_rank(problem$data$covariates, weights, problem$control$intercept),
+    error = function(e) stop_bad("Without fold ", k, where, ", ", conditionMessage(e))
+  )
 }
 
 stop_lost_class <- function(problem, y, k, where, wanted, preposition) {
@@ -212,11 +243,11 @@ stop_lost_class <- function(problem, y, k, where, wanted, preposition) {
            " there is no row of class ", quoted(problem$data$classnames[(lost[1] + 3) / 2]), ".")
 }
 
-cv_key <- function(problem, folds, measure, checkpoint) {
+cv_key <- function(problem, folds, group, measure, checkpoint) {
   if (is.null(checkpoint)) return(NULL)
   work_key(problem[c("data", "control", "lambda1", "lambda2")], measure, folds$drawn,
            if (folds$drawn) list(dim(folds$foldid), max(folds$foldid)) else folds$foldid,
-           is.null(folds$inner))
+           is.null(folds$inner), as.integer(group))
 }
 
 # ---- the work ------------------------------------------------------------------------------------
@@ -224,11 +255,11 @@ cv_key <- function(problem, folds, measure, checkpoint) {
 # The fit to all rows with weight, and the fits without each fold. `foldid` is N x repeats; rows with
 # 0 take no part.
 cross_validate <- function(problem, foldid, measure, weights, store = NULL, trace = FALSE,
-                           alive = "") {
+                           alive = "", quiet = FALSE) {
   full <- fit_all_rows(problem, weights, store, if (trace) show_progress, alive)
   folds <- run_tasks(fold_tasks(foldid), fit_fold, problem = problem, weights = weights,
                      grid = full[c("lambda1", "lambda2")], checkpoint = store, trace = trace,
-                     alive = alive)
+                     alive = alive, quiet = quiet)
   links <- held_out_links(folds, foldid, length(full$lambda1))
   scores <- lapply(seq_len(ncol(foldid)), function(k) {
     used <- foldid[, k] > 0
@@ -286,7 +317,7 @@ choose_penalties <- function(cv, problem, measure) {
   index <- c(
     min = best, `1se` = sparsest_row(within_one_se(score, best, larger), cv$full),
     es = choose_es(score$cvm, score$cvsd, as.data.frame(cv$full[c("lambda1", "lambda2", "df")]),
-                   best, stable$es[, "fit"], larger)
+                   best, unname(stable$es[, "fit"]), larger)
   )
   c(cv, score, stable, list(index = index))
 }
@@ -309,15 +340,17 @@ sparsest_row <- function(rows, grid) {
 
 # The edges of the grid on which the best row lies, named, with what to pass to look beyond them.
 grid_edges <- function(grid, best) {
+  # Beyond larger penalties there is only the empty model again.
+  filled <- grid$nonzero[best] > 0
   lambda2 <- grid$lambda2[best]
   lambda1 <- grid$lambda1[grid$lambda2 == lambda2]
   here <- grid$lambda1[best]
   c(
-    `largest lambda1` = if (length(lambda1) > 1 && here == max(lambda1) && grid$nonzero[best] > 0)
+    `largest lambda1` = if (length(lambda1) > 1 && here == max(lambda1) && filled)
       "pass larger values as `lambda1`",
     `smallest lambda1` = if (length(lambda1) > 1 && here == min(lambda1) && here > 0)
       "pass a smaller `lambda.min.ratio`, or smaller values as `lambda1`",
-    `largest lambda2` = if (any(grid$lambda2 < lambda2) && lambda2 == max(grid$lambda2))
+    `largest lambda2` = if (any(grid$lambda2 < lambda2) && lambda2 == max(grid$lambda2) && filled)
       "pass larger values as `lambda2`",
     `smallest lambda2` = if (any(grid$lambda2 > lambda2) && lambda2 == min(grid$lambda2) &&
                              lambda2 > 0)
@@ -346,14 +379,29 @@ new_cv <- function(cv, problem, folds, measure, keep, call) {
 }
 
 warn_folds_not_converged <- function(folds) {
-  failed <- lapply(folds, function(fold) which(!fold$converged))
+  text <- not_converged_text(folds)
+  if (!is.null(text)) {
+    warning("Fits did not converge: ", text, "; their gaps are in `fold.fits`.", call. = FALSE)
+  }
+}
+
+warn_outer_not_converged <- function(outer) {
+  text <- unlist(lapply(outer, `[[`, "not_converged"))
+  if (!is.null(text)) {
+    warning("Fits inside outer folds did not converge: ",
+            paste0(names(text), " (", text, ")", collapse = "; "), ".", call. = FALSE)
+  }
+}
+
+# Which rows of which fits, or NULL.
+not_converged_text <- function(fits) {
+  failed <- lapply(fits, function(fit) which(!fit$converged))
   failed <- failed[lengths(failed) > 0]
-  if (!length(failed)) return(invisible())
+  if (!length(failed)) return(NULL)
   shown <- utils::head(failed, 5)
-  text <- paste0(names(shown), " (", ifelse(lengths(shown) == 1, "row ", "rows "),
-                 vapply(shown, some_numbers, ""), ")", collapse = ", ")
-  warning("Fits did not converge in ", count_of(length(failed), "fold"), ": ", text,
-          if (length(failed) > 5) ", ...", "; their gaps are in `fold.fits`.", call. = FALSE)
+  paste0(paste0(names(shown), ifelse(lengths(shown) == 1, " row ", " rows "),
+                vapply(shown, some_numbers, ""), collapse = ", "),
+         if (length(failed) > 5) paste(" and", length(failed) - 5, "folds more"))
 }
 
 some_numbers <- function(values) {
@@ -371,6 +419,7 @@ nested_cv <- function(problem, folds, measure, store, trace) {
   names(tasks) <- paste("Outer fold", seq_along(tasks))
   outer <- run_tasks(tasks, fit_outer_fold, problem = problem, measure = measure,
                      checkpoint = store, trace = trace)
+  warn_outer_not_converged(outer)
   link <- matrix(NA_real_, length(foldid), 3, dimnames = list(NULL, c("min", "1se", "es")))
   for (k in seq_along(outer)) link[tasks[[k]]$held, ] <- outer[[k]]$link
   scores <- fold_scores(measure, link, problem$data$y, problem$data$weights, foldid,
@@ -385,10 +434,11 @@ nested_cv <- function(problem, folds, measure, store, trace) {
 fit_outer_fold <- function(task, problem, measure, alive) {
   weights <- problem$data$weights
   weights[task$held] <- 0
-  cv <- cross_validate(problem, matrix(task$inner), measure, weights, alive = alive)
+  cv <- cross_validate(problem, matrix(task$inner), measure, weights, alive = alive, quiet = TRUE)
   data <- problem$data
   link <- linear_predictor(fit_coefficients(cv$full, data), data$x, data$covariates, data$offset,
                            task$held)
   list(link = unname(link[, cv$index, drop = FALSE]),
+       not_converged = not_converged_text(c(list(`All rows` = cv$full), cv$folds)),
        chosen = lapply(cv$full[c("lambda1", "lambda2", "df", "nonzero")], `[`, cv$index))
 }

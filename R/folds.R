@@ -7,7 +7,7 @@
 #' Without groups each class is dealt out in random order, one class after the other, so fold sizes
 #' differ by at most 1, and so do the numbers of each class in the folds. With groups, the groups
 #' are taken in random order, large ones first, and each goes to the fold whose class counts then
-#' come closest to an equal share.
+#' come closest to an equal share, the smallest one among equals.
 #'
 #' Random numbers come from the session's generator: call [set.seed()] first for the same folds
 #' again.
@@ -65,16 +65,15 @@ deal_rows <- function(classes, nfolds) {
 
 deal_groups <- function(classes, group, nfolds) {
   counts <- unclass(table(group, classes))
-  target <- colSums(counts) / nfolds
   placed <- matrix(0, nfolds, ncol(counts))
   fold <- integer(nrow(counts))
   shuffled <- sample.int(nrow(counts))
   for (g in shuffled[order(-rowSums(counts)[shuffled])]) {
-    # How much further from an equal share of each class would every fold be with this group?
-    with_it <- sweep(placed, 2, counts[g, ], "+")
-    worse <- rowSums(sweep(with_it, 2, target)^2) - rowSums(sweep(placed, 2, target)^2)
-    fold[g] <- which.min(worse)
-    placed[fold[g], ] <- with_it[fold[g], ]
+    # The squared distance from equal shares grows by this much, up to what is the same for all folds.
+    overlap <- placed %*% counts[g, ]
+    # Among equals the smallest fold: an empty one always wins, so none stays empty.
+    fold[g] <- order(overlap, rowSums(placed))[1]
+    placed[fold[g], ] <- placed[fold[g], ] + counts[g, ]
   }
   fold[as.integer(group)]
 }
@@ -90,6 +89,7 @@ check_nfolds <- function(nfolds, n) {
 }
 
 check_group <- function(group, n) {
+  if (is.null(group)) return(NULL)
   if (!(is.atomic(group) || is.factor(group)) || length(dim(group)) > 1) {
     stop_bad("`group` must be a vector or a factor, not ", describe(group), ".")
   }
@@ -121,9 +121,10 @@ check_one_foldid <- function(foldid, group) {
     stop_bad("`foldid` must hold whole numbers from 1, but element ", bad[1], " is ",
              number_text(foldid[bad[1]]), ".")
   }
-  empty <- setdiff(seq_len(max(foldid)), foldid)
+  # Numbers beyond the number of rows leave a gap for sure, and may be too large to count up to.
+  empty <- setdiff(seq_len(min(max(foldid), length(foldid))), foldid)
   if (length(empty)) {
-    stop_bad("`foldid` must use every number from 1 to its largest (", max(foldid),
+    stop_bad("`foldid` must use every number from 1 to its largest (", number_text(max(foldid)),
              "), but no row has ", empty[1], ".")
   }
   if (max(foldid) < 2) stop_bad("`foldid` must name at least 2 folds, not 1.")

@@ -22,7 +22,7 @@ cv_measures <- list(
   ),
   class = list(
     label = c(binomial = "Misclassification error"),
-    loss = function(y, mean, family) as.double(y != (mean > 0.5))
+    loss = function(y, mean, family) (y != (mean > 0.5)) + 0
   ),
   brier = list(
     label = c(binomial = "Brier score"),

@@ -224,8 +224,8 @@ fit_coefficients <- function(fits, data) {
 }
 
 # do.call() puts the function and the data themselves into the call; keep their names instead.
-call_without_data <- function(call) {
-  if (is.function(call[[1]])) call[[1]] <- as.name("n2gfl")
+call_without_data <- function(call, caller = "n2gfl") {
+  if (is.function(call[[1]])) call[[1]] <- as.name(caller)
   for (name in names(call)[-1]) {
     value <- call[[name]]
     if (!is.language(value) && (is.object(value) || length(value) > 10)) {

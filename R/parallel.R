@@ -4,18 +4,29 @@
 
 # The answers, in the order of `tasks`, which are named: names appear in errors and in checkpoints.
 # `work(task, alive, ...)`: `alive` is a file whose removal must stop the work.
-run_tasks <- function(tasks, work, ..., alive = "", checkpoint = NULL, trace = FALSE) {
+# `quiet`: tasks inside of a task are not counted.
+run_tasks <- function(tasks, work, ..., alive = "", checkpoint = NULL, trace = FALSE,
+                      quiet = FALSE) {
   answers <- lapply(names(tasks), function(name) read_piece(checkpoint, name))
   open <- which(vapply(answers, is.null, NA))
   if (!length(open)) return(stats::setNames(answers, names(tasks)))
-  tick <- task_progress(length(tasks), length(tasks) - length(open), trace)
-  answers[open] <- if (wants_futures()) {
-    run_with_futures(tasks[open], work, ..., checkpoint = checkpoint, tick = tick)
-  } else {
-    lapply(names(tasks)[open], function(name) {
-      run_task(tasks[[name]], name, work, ..., alive = alive, checkpoint = checkpoint, tick = tick)
-    })
+  # progressr ends its progress when the function that began it ends: this one.
+  signal <- if (!quiet && isNamespaceLoaded("progressr")) {
+    progressr::progressor(steps = length(open))
   }
+  tick <- if (!quiet) task_ticker(signal)
+  show <- if (trace) plain_bar(length(tasks), length(tasks) - length(open)) else function(name) NULL
+  answers[open] <- withCallingHandlers(
+    if (wants_futures()) {
+      run_with_futures(tasks[open], work, ..., checkpoint = checkpoint, tick = tick)
+    } else {
+      lapply(names(tasks)[open], function(name) {
+        run_task(tasks[[name]], name, work, ..., alive = alive, checkpoint = checkpoint,
+                 tick = tick)
+      })
+    },
+    n2gfl_done = function(done) show(conditionMessage(done))
+  )
   stats::setNames(answers, names(tasks))
 }
 
@@ -25,7 +36,7 @@ run_task <- function(task, name, work, ..., alive, checkpoint, tick) {
     error = function(e) if (!inherits(e, "interrupt")) stop_bad(name, ": ", conditionMessage(e))
   )
   if (!is.null(checkpoint)) write_piece(checkpoint, name, answer)
-  tick(name)
+  if (!is.null(tick)) tick(name)
   answer
 }
 
@@ -33,8 +44,9 @@ run_task <- function(task, name, work, ..., alive, checkpoint, tick) {
 
 # A plan exists only where the user has loaded the future package and set one.
 wants_futures <- function() {
-  isNamespaceLoaded("future") && !inherits(future::plan(), "sequential") &&
-    requireNamespace("future.apply", quietly = TRUE)
+  if (!isNamespaceLoaded("future") || inherits(future::plan(), "sequential")) return(FALSE)
+  need_package("future.apply", "to run folds under a future::plan()")
+  TRUE
 }
 
 run_with_futures <- function(tasks, work, ..., checkpoint, tick) {
@@ -84,15 +96,14 @@ stop_lost_worker <- function(names, folder, e) {
 
 # ---- progress ------------------------------------------------------------------------------------
 
-# A function to call at the end of each task: progressr's, so that the user's handlers see it, and a
-# plain bar on the message stream when `trace` is on.
-task_progress <- function(total, done, trace) {
-  show <- if (trace) plain_bar(total, done) else function(name) NULL
-  if (!isNamespaceLoaded("progressr")) return(show)
-  signal <- progressr::progressor(steps = total - done)
+# A function to call at the end of each task, there where it was done: it tells progressr, and the
+# session that counts the tasks. It is made here because it is sent to workers with all that it sees.
+task_ticker <- function(signal) {
+  force(signal)
   function(name) {
-    signal(message = name)
-    show(name)
+    if (!is.null(signal)) signal(message = name)
+    signalCondition(structure(class = c("n2gfl_done", "immediateCondition", "condition"),
+                              list(message = name, call = NULL)))
   }
 }
 
