@@ -291,8 +291,8 @@ fold_tasks <- function(foldid) {
 fit_fold <- function(held, problem, weights, grid, alive) {
   weights[held] <- 0
   fits <- solve_problem(problem, weights, grid, alive = alive)
-  coefficients <- fit_coefficients(fits, problem$data)
-  data <- problem$data
+  data <- data_at(problem$data, weights)
+  coefficients <- fit_coefficients(fits, data)
   link <- linear_predictor(coefficients, data$x, data$covariates, data$offset, held)
   c(coefficients, list(gap = fits$gap, converged = fits$converged, held = held,
                        link = unname(link)))
@@ -435,7 +435,7 @@ fit_outer_fold <- function(task, problem, measure, alive) {
   weights <- problem$data$weights
   weights[task$held] <- 0
   cv <- cross_validate(problem, matrix(task$inner), measure, weights, alive = alive, quiet = TRUE)
-  data <- problem$data
+  data <- data_at(problem$data, weights)
   link <- linear_predictor(fit_coefficients(cv$full, data), data$x, data$covariates, data$offset,
                            task$held)
   list(link = unname(link[, cv$index, drop = FALSE]),

@@ -10,7 +10,7 @@
 
 // Parts of each column of a sparse matrix (slots p, i, x), counted from 1 in each column. Neighbours
 // belong together when their values differ by at most `slack` times the larger of them.
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Rcpp::IntegerVector label_parts_cpp(const Rcpp::List& graph, const Rcpp::IntegerVector& p,
                                     const Rcpp::IntegerVector& i, const Rcpp::NumericVector& x,
                                     double slack) {
