@@ -53,18 +53,19 @@ view_corners <- function(view) {
 # ---- a panel -------------------------------------------------------------------------------------
 
 # Layers are drawn one over the other, each sorted by itself.
-view_panel <- function(view, bounds, layers) {
+# `outline`: points that the picture must hold. Below them is room for the ruler.
+view_panel <- function(view, outline, layers) {
   turn <- view_matrix(view)
-  corner <- as.matrix(expand.grid(bounds[, 1], bounds[, 2], bounds[, 3])) %*% t(turn)
-  low <- apply(corner[, 1:2], 2, min)
-  high <- apply(corner[, 1:2], 2, max)
+  at <- outline %*% t(turn[1:2, ])
+  low <- apply(at, 2, min) - c(2, 12)
+  high <- apply(at, 2, max) + 2
   list(
     view = view, width = high[1] - low[1], height = high[2] - low[2], origin = low,
     caption = if (grepl("oblique", view)) view else paste("from", the_side(view)),
     corners = view_corners(view),
     draw = function(h, v) {
       for (layer in layers) draw_shapes(layer(turn), turn, h, v)
-      draw_ruler(low, h, v)
+      draw_ruler(low, high[1] - low[1], h, v)
     }
   )
 }
@@ -73,10 +74,15 @@ the_side <- function(view) {
   if (view %in% c("top", "bottom")) c(top = "above", bottom = "below")[[view]] else paste("the", view)
 }
 
-# 20 or 50 mm at the lower left.
-draw_ruler <- function(low, h, v) {
-  graphics::segments(h(low[1]), v(low[2]), h(low[1] + 50), v(low[2]), lwd = 1.5, col = "grey25")
-  graphics::text(h(low[1] + 25), v(low[2]), "50 mm", pos = 3, offset = 0.2, cex = 0.7, col = "grey25")
+# A length at the lower left, a round number that fits.
+draw_ruler <- function(low, width, h, v) {
+  length <- max(c(1, 2, 5, 10, 20, 50)[c(1, 2, 5, 10, 20, 50) <= max(width / 2.5, 1)])
+  graphics::segments(h(low[1]), v(low[2] + 2), h(low[1] + length), v(low[2] + 2), lwd = 1.5,
+                     col = "grey25")
+  size <- v(low[2] + 9) - v(low[2] + 3)
+  cex <- max(0.75 * min(1, size / graphics::strheight("0", units = "inches", cex = 0.75)), 0.5)
+  graphics::text(h(low[1]), v(low[2] + 4), paste(length, "mm"), adj = c(0, 0), cex = cex,
+                 col = "grey25")
 }
 
 # Painter's algorithm: the farthest polygon first.
@@ -120,21 +126,23 @@ shaded <- function(colours, normals, turn) {
 glass_colours <- c(positive = "#B5651D", negative = "#2C5FA8", common = "#2E8B3D")
 
 # Panels with the brain's hull and what is not zero in the map.
-glass_panels <- function(layers, views, style = "voxels", colours = glass_colours) {
-  hull <- hull_triangles(layers$inside)
-  hull_layer <- function(turn) glass_shape(hull, turn)
-  parts <- lapply(c(positive = 1, negative = -1), function(sign) {
-    map_surface(layers$over, sign, style)
-  })
-  map_layer <- function(turn) {
-    join_shapes(lapply(names(parts), function(k) solid_shape(parts[[k]], colours[[k]], turn)))
-  }
-  front_layer <- function(turn) glass_shape(hull, turn, front = TRUE)
-  lapply(views, view_panel, bounds = layers$bounds, layers = list(hull_layer, map_layer, front_layer))
+glass_panels <- function(layers, views, style = "voxels", colours = glass_colours,
+                         hull = hull_triangles(layers$inside)) {
+  parts <- lapply(c(positive = 1, negative = -1), map_surface, layer = layers$over, style = style)
+  draw <- list(
+    function(turn) glass_shape(hull, turn, front = FALSE),
+    function(turn) {
+      join_shapes(lapply(names(parts), function(k) solid_shape(parts[[k]], colours[[k]], turn)))
+    },
+    function(turn) glass_shape(hull, turn, front = TRUE)
+  )
+  lapply(views, view_panel, outline = hull, layers = draw)
 }
 
 # Triangles around the mask. A fine mask is thinned first: a hull needs no detail.
 hull_triangles <- function(inside) {
+  # misc3d loads the toolkit Tk, which complains when there is no screen.
+  suppressWarnings(need_package("misc3d", "to draw a glass brain"))
   by <- pmax(1, floor(dim(inside$volume) / 30))
   pick <- lapply(1:3, function(k) seq(1, dim(inside$volume)[k], by = by[k]))
   volume <- inside$volume[pick[[1]], pick[[2]], pick[[3]], drop = FALSE]
@@ -159,12 +167,14 @@ filled_volume <- function(volume) {
 
 # The surface where a smoothed volume crosses `level`, three rows a triangle.
 contour_triangles <- function(volume, mm, smooth, level) {
-  padded <- array(0, dim(volume) + 4)
-  padded[2 + seq_len(dim(volume)[1]), 2 + seq_len(dim(volume)[2]), 2 + seq_len(dim(volume)[3])] <- volume
+  pad <- ceiling(2 * smooth) + 1
+  padded <- array(0, dim(volume) + 2 * pad)
+  inner <- lapply(dim(volume), function(n) pad + seq_len(n))
+  padded[inner[[1]], inner[[2]], inner[[3]]] <- volume
   padded <- smooth_volume(padded, smooth)
   mm <- lapply(mm, function(at) {
     step <- if (length(at) > 1) at[2] - at[1] else 1
-    c(at[1] - 2:1 * step, at, at[length(at)] + 1:2 * step)
+    c(at[1] - rev(seq_len(pad)) * step, at, at[length(at)] + seq_len(pad) * step)
   })
   if (max(padded) <= level) return(matrix(0, 0, 3))
   misc3d::computeContour3d(padded, maxvol = max(padded), level = level,
@@ -195,16 +205,29 @@ glass_shape <- function(triangles, turn, front = FALSE) {
   alpha <- if (front) 0.02 + 0.22 * rim else 0.05 + 0.25 * rim
   keep <- (facing > 0) == front
   list(points = triangles[rep(keep, each = 3), , drop = FALSE], size = 3,
-       colour = grDevices::grey(0.45, alpha[keep]))
+       colour = grDevices::rgb(0.45, 0.45, 0.45, alpha[keep]))
 }
 
 # The outside of the voxels with that sign: squares, or smooth triangles.
-map_surface <- function(layer, sign, style) {
+map_surface <- function(sign, layer, style) {
   on <- sign * layer$volume > 0
   if (!any(on)) return(NULL)
   if (style == "voxels") return(list(points = voxel_faces(on, layer), size = 4))
-  triangles <- contour_triangles(on + 0, layer$mm, smooth = 0.6, level = 0.3)
-  list(points = triangles, size = 3)
+  list(points = smooth_surface(on, layer$mm), size = 3)
+}
+
+# Around finer voxels, so that it is round. Only the box of the voxels is worked on.
+smooth_surface <- function(on, mm) {
+  at <- apply(which(on, arr.ind = TRUE), 2, range)
+  fine <- max(1, min(3, floor(90 / max(at[2, ] - at[1, ] + 1))))
+  inner <- (seq_len(fine) - (fine + 1) / 2) / fine
+  index <- lapply(1:3, function(k) rep(at[1, k]:at[2, k], each = fine))
+  finer <- Map(function(at, k) {
+    step <- if (length(at) > 1) at[2] - at[1] else 1
+    at[k] + rep_len(inner, length(k)) * step
+  }, mm, index)
+  volume <- on[index[[1]], index[[2]], index[[3]], drop = FALSE] + 0
+  contour_triangles(volume, finer, smooth = 0.55 * fine, level = 0.35)
 }
 
 # Four corners of each face between a voxel that is on and one that is not.
@@ -256,17 +279,18 @@ join_shapes <- function(shapes) {
 # ---- surfaces ------------------------------------------------------------------------------------
 
 # A mesh with its map, grey where the map is zero.
-mesh_panels <- function(values, mesh, views, limit) {
+mesh_panels <- function(values, mesh, views, paint) {
   points <- mesh$coords[t(mesh$faces), , drop = FALSE]
-  face_value <- colMeans(matrix(values[t(mesh$faces)], 3))
-  colour <- map_colours(face_value, limit)
+  # The middle one of three values: a face belongs to the region that has two of its corners.
+  corner <- matrix(values[t(mesh$faces)], 3)
+  face_value <- colSums(corner) - pmin(corner[1, ], corner[2, ], corner[3, ]) -
+    pmax(corner[1, ], corner[2, ], corner[3, ])
+  colour <- paint(face_value)
   colour[is.na(colour)] <- "#D9D9D9"
   normal <- polygon_normals(points, 3)
-  bounds <- apply(mesh$coords, 2, range)
-  bounds <- bounds + c(-2, 2)
   solid <- function(turn) {
     shade <- shaded(colour, normal, turn)
     list(points = points, size = 3, colour = shade, border = shade, lwd = 0.4)
   }
-  lapply(views, view_panel, bounds = bounds, layers = list(solid))
+  lapply(views, view_panel, outline = mesh$coords, layers = list(solid))
 }

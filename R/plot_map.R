@@ -29,7 +29,8 @@
 #' @param type `"ortho"` (three cuts at right angles), `"axial"`, `"coronal"`, `"sagittal"`,
 #'   `"mosaic"`, or `"3d"`, a glass brain, which needs the package misc3d.
 #' @param row Which fit, by its row in the grid; not with `s`.
-#' @param like Images, a fit, or a mesh whose features the numbers in `object` are.
+#' @param like Images, a fit to images, or a mesh, whose features the numbers in `object` are. Also
+#'   for a fit to a plain matrix.
 #' @param template The anatomy to draw below: an image or the path of a NIfTI file, in the same mm
 #'   space but on any grid. `NULL` is the mean of the images.
 #' @param cuts Where to cut, in mm: three numbers x, y, z for `"ortho"`, any for the others. `NULL`
@@ -72,21 +73,21 @@ plot_map <- function(object, s = NULL, type = c("ortho", "axial", "coronal", "sa
   limit <- check_limit(limit, map$values)
   if (!is.null(main)) main <- check_title(main)
   views <- check_views(views, radiological, !is.null(map$mesh))
+  paint <- function(values) map_colours(values, limit)
 
   if (!is.null(map$mesh)) {
-    panels <- mesh_panels(map$values, map$mesh, views, limit)
+    panels <- mesh_panels(map$values, map$mesh, views, paint)
   } else {
     layers <- map_layers(map, template)
     if (layers$flat) type <- "axial"
     panels <- if (type == "3d") {
-      need_package("misc3d", "to draw a glass brain")
       glass_panels(layers, views, style)
     } else {
       cuts <- check_cuts(cuts, type)
-      cut_panels(layers, type, cuts, check_ncuts(ncuts, type), radiological, limit)
+      cut_panels(layers, type, cuts, check_ncuts(ncuts, type), radiological, paint)
     }
   }
-  bar <- if (legend && type != "3d") map_bar(map, limit)
+  bar <- if (legend) map_bar(map, limit, type)
   draw_panels(panels, bar, main = main, cex = cex)
   invisible(panels)
 }
@@ -99,7 +100,9 @@ map_of <- function(object, s = NULL, row = NULL, like = NULL) {
   if (inherits(object, c("n2gfl", "cv.n2gfl"))) {
     fit <- if (inherits(object, "cv.n2gfl")) object$n2gfl.fit else object
     values <- as.numeric(fit$beta[, map_row(object, s, row)])
-    return(c(list(values = values, name = "coefficient"), map_place(fit, "object")))
+    place <- if (is.null(like)) map_place(fit, "object") else map_place(like, "like")
+    check_features(length(values), place)
+    return(c(list(values = values, name = "coefficient"), place))
   }
   if (is_images(object)) {
     return(list(values = numeric(ncol(object$x)), space = object$space, name = "mean"))
@@ -110,10 +113,16 @@ map_of <- function(object, s = NULL, row = NULL, like = NULL) {
     stop_bad("`like` must be given for a numeric `object`: images, a fit, or a mesh.")
   }
   place <- map_place(like, "like")
-  features <- if (is.null(place$mesh)) sum(place$space$mask) else place$mesh$n
-  check_length(values, "object", features, "feature of `like`")
+  check_features(length(values), place)
   check_finite(values, "object")
   c(list(values = values, name = "value"), place)
+}
+
+check_features <- function(count, place) {
+  features <- if (is.null(place$mesh)) sum(place$space$mask) else place$mesh$n
+  if (count != features) {
+    stop_bad("`object` must have one value per feature of `like` (", features, "), not ", count, ".")
+  }
 }
 
 # Where the features are: list(space = ) or list(mesh = ).
@@ -212,7 +221,7 @@ map_layers <- function(map, template) {
   bounds <- if (is.null(shown)) layer_bounds(under, is_tissue(under)) else layer_bounds(over, shown)
   range <- range(c(0, under$volume), na.rm = TRUE)
   list(under = under, over = over, inside = inside, bounds = bounds, range = range,
-       flat = min(dim(over$volume)) == 1)
+       reach = layer_bounds(inside, inside$volume > 0), flat = dim(over$volume)[3] == 1)
 }
 
 is_tissue <- function(layer) {
@@ -260,19 +269,19 @@ plane_axes <- list(
 )
 
 # The panels of a picture of cuts.
-cut_panels <- function(layers, type, cuts, ncuts, radiological, limit) {
+cut_panels <- function(layers, type, cuts, ncuts, radiological, paint) {
   planes <- if (type == "ortho") c("coronal", "sagittal", "axial") else {
     if (type == "mosaic") "axial" else type
   }
   if (is.null(cuts)) cuts <- choose_cuts(layers, type, ncuts)
   at <- if (type == "ortho") cuts[c(2, 1, 3)] else cuts
   cross <- if (type == "ortho") cuts
-  Map(function(plane, at) cut_panel(layers, plane, at, radiological, limit, cross),
+  Map(function(plane, at) cut_panel(layers, plane, at, radiological, paint, cross),
       rep_len(planes, length(at)), at, USE.NAMES = FALSE)
 }
 
 # One cut: what is drawn, where, and how.
-cut_panel <- function(layers, plane, at, radiological, limit, cross = NULL) {
+cut_panel <- function(layers, plane, at, radiological, paint, cross = NULL) {
   axes <- plane_axes[[plane]]
   mirror <- if (radiological && plane != "sagittal") -1 else 1
   across <- sort(mirror * layers$bounds[, axes["across"]])
@@ -287,7 +296,7 @@ cut_panel <- function(layers, plane, at, radiological, limit, cross = NULL) {
     draw = function(h, v) {
       clip_panel(h(across), v(up))
       draw_layer(under, h, v, grey_colours(under$values, layers$range))
-      draw_layer(over, h, v, map_colours(over$values, limit))
+      draw_layer(over, h, v, paint(over$values))
       if (!is.null(cross)) draw_cross(cross, h, v, across, up)
       unclip_panel()
     }
@@ -356,11 +365,11 @@ cut_corners <- function(plane, mirror) {
 # Numbers in mm. Regions come largest first; without any the cut goes through the middle.
 choose_cuts <- function(layers, type, ncuts) {
   centres <- region_centres(layers$over)
-  middle <- colMeans(layers$bounds)
-  if (type == "ortho") return(if (nrow(centres)) centres[1, ] else middle)
+  middle <- colMeans(layers$reach)
+  if (type == "ortho") return(if (nrow(centres)) centres[1, ] else nearest_mm(layers$over, middle))
   through <- plane_axes[[if (type == "mosaic") "axial" else type]][["through"]]
   mm <- layers$over$mm[[through]]
-  inside <- which(mm > layers$bounds[1, through] & mm < layers$bounds[2, through])
+  inside <- which(mm > layers$reach[1, through] & mm < layers$reach[2, through])
   if (length(inside) <= ncuts) return(mm[inside])
   if (type == "mosaic" || !nrow(centres)) {
     return(mm[inside[round(seq(1, length(inside), length.out = ncuts))]])
@@ -370,6 +379,10 @@ choose_cuts <- function(layers, type, ncuts) {
   wanted <- unique(c(match(centres[, through], mm), order(weight, decreasing = TRUE)))
   wanted <- wanted[weight[wanted] > 0]
   sort(mm[utils::head(wanted, ncuts)])
+}
+
+nearest_mm <- function(layer, at) {
+  vapply(1:3, function(k) layer$mm[[k]][which.min(abs(layer$mm[[k]] - at[k]))], 0)
 }
 
 # The mm of one voxel in each connected region of the map, the one nearest to the region's middle:
@@ -440,12 +453,15 @@ check_ncuts <- function(ncuts, type) {
   check_count(ncuts, "ncuts")
 }
 
-# Bar of the map, or of the anatomy when there is nothing else to show.
-map_bar <- function(map, limit) {
+# Bar of the map, or of the anatomy when there is nothing else to show, or a key of two colours.
+map_bar <- function(map, limit, type) {
   if (map$name == "mean") {
     range <- range(c(0, map$space$mean))
     return(new_bar(range, function(v) grey_colours(v, range), map$name))
   }
   if (all(map$values == 0)) return(NULL)
+  if (type == "3d" && is.null(map$mesh)) {
+    return(list(key = glass_colours[c(any(map$values > 0), any(map$values < 0), FALSE)]))
+  }
   new_bar(c(-limit, limit), function(v) map_colours(v, limit), map$name)
 }

@@ -13,15 +13,17 @@ draw_panels <- function(panels, bar = NULL, main = NULL, rows = NULL, columns = 
   size <- graphics::par("pin")
   graphics::plot.window(c(0, size[1]), c(0, size[2]), xaxs = "i", yaxs = "i")
   line <- line_height(cex)
-  box <- list(left = line * (0.5 + 1.4 * !is.null(sides)), bottom = 0.3 * line,
+  lines <- c(main = if (is.null(main)) 0 else 1.6, columns = if (is.null(columns)) 0 else 1.2,
+             sides = if (is.null(sides)) 0 else 1.4)
+  box <- list(left = line * (0.5 + lines[["sides"]]), bottom = 0.3 * line,
               right = size[1] - 0.5 * line - bar_width(bar, cex),
-              top = size[2] - line * (0.4 + 1.6 * !is.null(main) + 1.2 * !is.null(columns)))
+              top = size[2] - line * (0.4 + lines[["main"]] + lines[["columns"]]))
   place <- place_panels(panels, box, line * caption_lines(panels), rows)
   for (k in seq_along(panels)) draw_panel(panels[[k]], place[k, ], line, cex)
   draw_bar(bar, place, cex)
   if (!is.null(main)) {
     middle <- (min(place$left) + max(place$right)) / 2
-    top <- max(place$top) + line * (1 + 1.2 * !is.null(columns))
+    top <- max(place$top) + line * (1 + lines[["columns"]])
     draw_text(middle, top, main, 2 * min(middle, size[1] - middle), 1.15 * cex, font = 2)
   }
   draw_headings(place, columns, sides, line, cex)
@@ -54,7 +56,7 @@ place_panels <- function(panels, box, caption, rows = NULL) {
   spread_rows(panels, best, box, caption)
 }
 
-panel_gap <- 5 # mm between panels
+panel_gap <- 8 # mm between panels
 
 panel_rows <- function(rows, panels, box, caption) {
   per_row <- ceiling(length(panels) / rows)
@@ -89,14 +91,14 @@ draw_panel <- function(panel, place, line, cex) {
   panel$draw(function(h) place$left + (h - panel$origin[1]) * scale,
              function(v) place$bottom + (v - panel$origin[2]) * scale)
   width <- place$right - place$left
-  small <- min(cex, fitted_cex("MMMMMM", width, cex))
-  inset <- 0.4 * line * small / cex
+  small <- min(cex, fitted_cex("MMMMMMMMM", width, cex))
+  inset <- 0.55 * line * small / cex
   top <- place$top - inset
   graphics::text(place$left + inset, top, panel$corners[1], cex = small, col = "grey25")
   graphics::text(place$right - inset, top, panel$corners[2], cex = small, col = "grey25")
   if (nzchar(panel$caption)) {
-    draw_text((place$left + place$right) / 2, place$bottom - 0.6 * line, panel$caption, width,
-              0.95 * cex)
+    draw_text((place$left + place$right) / 2, place$bottom - 0.9 * line, panel$caption, width,
+              0.95 * cex, adj = c(0.5, 0))
   }
 }
 
@@ -105,7 +107,7 @@ draw_headings <- function(place, columns, sides, line, cex) {
   if (!is.null(columns)) {
     middle <- (place$left + place$right)[first] / 2
     width <- (place$right - place$left)[1]
-    draw_text(middle, max(place$top) + 0.6 * line, columns, width, cex)
+    draw_text(middle, max(place$top) + 0.3 * line, columns, width, cex, adj = c(0.5, 0))
   }
   if (!is.null(sides)) {
     middle <- tapply((place$bottom + place$top) / 2, place$row, mean)
@@ -133,8 +135,8 @@ map_colours <- function(values, limit) {
 # Light greys for the anatomy, white where there is none.
 grey_colours <- function(values, range) {
   share <- pmin(pmax((values - range[1]) / max(range[2] - range[1], 1e-12), 0), 1)
-  colours <- grDevices::grey(1 - 0.55 * share)
-  colours[is.na(values)] <- NA
+  colours <- rep(NA_character_, length(values))
+  colours[!is.na(values)] <- grDevices::grey(1 - 0.55 * share[!is.na(values)])
   colours
 }
 
@@ -150,6 +152,10 @@ new_bar <- function(limits, colours, title) {
 
 bar_width <- function(bar, cex) {
   if (is.null(bar)) return(0)
+  if (!is.null(bar$key)) {
+    return(max(graphics::strwidth(names(bar$key), units = "inches", cex = 0.85 * cex)) +
+             1.8 * line_height(cex))
+  }
   label <- max(graphics::strwidth(bar$labels, units = "inches", cex = 0.85 * cex))
   title <- graphics::strwidth(bar$title, units = "inches", cex = 0.85 * cex)
   line <- line_height(cex)
@@ -159,6 +165,7 @@ bar_width <- function(bar, cex) {
 # To the right of the panels, as high as they are but for the title.
 draw_bar <- function(bar, place, cex) {
   if (is.null(bar)) return(invisible())
+  if (!is.null(bar$key)) return(draw_key(bar$key, place, cex))
   line <- line_height(cex)
   left <- max(place$right) + 0.6 * line
   bottom <- min(place$bottom)
@@ -176,6 +183,16 @@ draw_bar <- function(bar, place, cex) {
   keep <- every_tick(diff(height), length(at), line)
   graphics::text(left + 0.95 * line, at[keep], bar$labels[keep], adj = c(0, 0.5), cex = 0.85 * cex)
   graphics::text(left, height[2] + 0.7 * line, bar$title, adj = c(0, 0.5), cex = 0.85 * cex)
+}
+
+# Squares with names, one below the other.
+draw_key <- function(key, place, cex) {
+  line <- line_height(cex)
+  left <- max(place$right) + 0.6 * line
+  middle <- (min(place$bottom) + max(place$top)) / 2
+  at <- middle + 1.3 * line * (rev(seq_along(key)) - (length(key) + 1) / 2)
+  graphics::rect(left, at - 0.3 * line, left + 0.6 * line, at + 0.3 * line, col = key, border = NA)
+  graphics::text(left + 0.9 * line, at, names(key), adj = c(0, 0.5), cex = 0.85 * cex)
 }
 
 # All labels when they have room, else the first, the middle and the last, else none but the ends.
