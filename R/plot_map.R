@@ -24,8 +24,8 @@
 #' @param object A fit from [n2gfl()] or `cv.n2gfl()` that was made from images; the images
 #'   themselves, whose mean is drawn; an image of class `nifti` (package oro.nifti) or `niftiImage`
 #'   (package RNifti); or a numeric vector with one value per feature, and `like`.
-#' @param s Which fit: `"lambda.min"`, `"lambda.1se"`, `"lambda.es"` for a cross-validation, or
-#'   `c(lambda1 = , lambda2 = )` from the grid.
+#' @param s Which fit: `"lambda.min"` (what `NULL` means), `"lambda.1se"`, `"lambda.es"` for a
+#'   cross-validation, or `c(lambda1 = , lambda2 = )` from the grid.
 #' @param type `"ortho"` (three cuts at right angles), `"axial"`, `"coronal"`, `"sagittal"`,
 #'   `"mosaic"`, or `"3d"`, a glass brain, which needs the package misc3d.
 #' @param row Which fit, by its row in the grid; not with `s`.
@@ -99,7 +99,9 @@ plot_map <- function(object, s = NULL, type = c("ortho", "axial", "coronal", "sa
 map_of <- function(object, s = NULL, row = NULL, like = NULL) {
   if (inherits(object, c("n2gfl", "cv.n2gfl"))) {
     fit <- if (inherits(object, "cv.n2gfl")) object$n2gfl.fit else object
-    values <- as.numeric(fit$beta[, map_row(object, s, row)])
+    # Not inside `[`: Matrix would put its own words before a message.
+    row <- map_row(object, s, row)
+    values <- as.numeric(fit$beta[, row])
     place <- if (is.null(like)) map_place(fit, "object") else map_place(like, "like")
     check_features(length(values), place)
     return(c(list(values = values, name = "coefficient"), place))
@@ -128,6 +130,9 @@ check_features <- function(count, place) {
 # Where the features are: list(space = ) or list(mesh = ).
 map_place <- function(object, name) {
   if (inherits(object, "n2gfl_cohort")) object <- object$images
+  if (!is.list(object)) {
+    stop_bad("`", name, "` must be images, a fit to images, or a mesh, not ", describe(object), ".")
+  }
   mesh <- if (inherits(object, "n2gfl_graph")) object else {
     if (inherits(object, "cv.n2gfl")) object$n2gfl.fit$graph else object[["graph"]]
   }
@@ -151,26 +156,17 @@ map_of_image <- function(image) {
   list(values = as.vector(values), space = space, name = "value")
 }
 
-# The row of the grid that `s` or `row` ask for.
+# The one row of the grid that `s` or `row` ask for.
 map_row <- function(object, s, row) {
   cross <- inherits(object, "cv.n2gfl")
-  grid <- if (cross) object$n2gfl.fit$grid else object$grid
-  if (!is.null(s) && !is.null(row)) stop_bad("`s` and `row` must not both be given.")
-  if (is.null(row) && is.null(s)) {
-    if (cross) s <- "lambda.min" else if (nrow(grid) == 1) row <- 1
-    else stop_bad("`row` or `s` must be given for a fit with a grid of ", nrow(grid), " rows.")
+  fit <- if (cross) object$n2gfl.fit else object
+  choice <- list(s = s, row = row)
+  if (cross) choice <- cv_choice(object, if (is.null(s)) "lambda.min" else s, row, is.null(s))
+  rows <- choose_rows(fit, choice$s, choice$row)
+  if (length(rows) != 1) {
+    stop_bad("`row` or `s` must name one row of the grid, not ", length(rows), ".")
   }
-  if (is.character(s) && cross) {
-    names <- c(lambda.min = "min", lambda.1se = "1se", lambda.es = "es")
-    return(object$index[[names[[match_choice(s, "s", names(names))]]]])
-  }
-  if (!is.null(s)) {
-    s <- check_s(s)
-    row <- find_rows(grid, s)
-    if (anyNA(row)) stop_off_grid(grid, s[is.na(row), , drop = FALSE][1, ])
-  }
-  if (length(row) != 1) stop_bad("`row` must be one row of the grid, not ", length(row), ".")
-  check_row(row, nrow(grid))
+  rows
 }
 
 # ---- layers: volumes in RAS order with the mm of their voxels ------------------------------------
@@ -330,11 +326,18 @@ cut_layer <- function(layer, axes, at, mirror) {
 
 draw_layer <- function(slice, h, v, colours) {
   if (is.null(slice$values) || all(is.na(colours))) return(invisible())
+  picture <- layer_picture(slice, colours)
+  across <- h(picture$across)
+  up <- v(picture$up)
+  graphics::rasterImage(picture$raster, across[1], up[1], across[2], up[2], interpolate = FALSE)
+}
+
+# The pixels, first row on top, and the mm of the picture's left and right, bottom and top ends.
+layer_picture <- function(slice, colours) {
   colours <- matrix(colours, nrow(slice$values))
-  picture <- grDevices::as.raster(t(colours)[rev(seq_len(ncol(colours))), , drop = FALSE])
-  across <- h(range(slice$across) + slice$half[1] * c(-1, 1))
-  up <- v(range(slice$up) + slice$half[2] * c(-1, 1))
-  graphics::rasterImage(picture, across[1], up[1], across[2], up[2], interpolate = FALSE)
+  list(raster = grDevices::as.raster(t(colours)[rev(seq_len(ncol(colours))), , drop = FALSE]),
+       across = range(slice$across) + slice$half[1] * c(-1, 1),
+       up = range(slice$up) + slice$half[2] * c(-1, 1))
 }
 
 # Thin lines where the other two cuts go, open around the point itself.
@@ -364,7 +367,7 @@ cut_corners <- function(plane, mirror) {
 
 # Numbers in mm. Regions come largest first; without any the cut goes through the middle.
 choose_cuts <- function(layers, type, ncuts) {
-  centres <- region_centres(layers$over)
+  centres <- region_voxels(layers$over)
   middle <- colMeans(layers$reach)
   if (type == "ortho") return(if (nrow(centres)) centres[1, ] else nearest_mm(layers$over, middle))
   through <- plane_axes[[if (type == "mosaic") "axial" else type]][["through"]]
@@ -387,11 +390,11 @@ nearest_mm <- function(layer, at) {
 
 # The mm of one voxel in each connected region of the map, the one nearest to the region's middle:
 # a cut through it meets the region. Largest sum of absolute values first.
-region_centres <- function(layer) {
+region_voxels <- function(layer) {
   on <- layer$volume != 0
   if (!any(on)) return(matrix(0, 0, 3))
   graph <- graph_mask(on)
-  label <- connected_parts(graph)
+  label <- support_regions_cpp(graph_list(graph), c(0L, graph$n), seq_len(graph$n) - 1L)
   # Ties are broken by place, never by the order in which a region was found.
   mm <- vapply(1:3, function(k) layer$mm[[k]][arrayInd(which(on), dim(on))[, k]], numeric(graph$n))
   mm <- matrix(mm, ncol = 3)
@@ -403,22 +406,6 @@ region_centres <- function(layer) {
   }, numeric(3)))
   size <- round(as.vector(rowsum(weight, label)), 12)
   centres[order(-size, centres[, 1], centres[, 2], centres[, 3]), , drop = FALSE]
-}
-
-# Labels 1, 2, ... of the connected parts of a graph: the smallest label spreads, and each node
-# jumps to its label's label, so that long regions need few rounds.
-connected_parts <- function(graph) {
-  label <- seq_len(graph$n)
-  repeat {
-    low <- pmin(label[graph$from], label[graph$to])
-    new <- label
-    ends <- c(graph$from, graph$to)
-    smallest <- order(c(low, low), decreasing = TRUE)
-    new[ends[smallest]] <- c(low, low)[smallest]
-    new <- new[new]
-    if (identical(new, label)) return(match(label, sort(unique(label))))
-    label <- new
-  }
 }
 
 # ---- arguments -----------------------------------------------------------------------------------
