@@ -120,7 +120,7 @@
 #' @seealso [predict.n2gfl()], [coef.n2gfl()], [lambda_max()], [simulate_cohort()].
 #' @examples
 #' set.seed(1)
-#' cohort <- simulate_cohort(n = 60, dim = c(12, 12), regions = 2)
+#' cohort <- simulate_cohort(n = 60, dim = c(12, 12))
 #' fit <- n2gfl(cohort$x, cohort$y, cohort$graph, family = "binomial",
 #'              lambda2 = 0.002, nlambda1 = 10)
 #' fit

@@ -47,7 +47,7 @@
 #' @seealso [plot.cv.n2gfl()]; [autoplot()][autoplot.n2gfl] for ggplot2.
 #' @examples
 #' set.seed(1)
-#' cohort <- simulate_cohort(n = 60, dim = c(16, 16), regions = 2)
+#' cohort <- simulate_cohort(n = 60, dim = c(16, 16))
 #' fit <- n2gfl(cohort$x, cohort$y, cohort$graph, family = "binomial",
 #'              lambda2 = c(0.01, 0.003))
 #' plot(fit)
@@ -359,7 +359,7 @@ colour_bar <- function(scale, place) {
 #' height.
 #' @examples
 #' set.seed(1)
-#' cohort <- simulate_cohort(n = 60, dim = c(12, 12), regions = 2, noise = 0.2)
+#' cohort <- simulate_cohort(n = 60, dim = c(12, 12))
 #' cv <- cv.n2gfl(cohort$x, cohort$y, cohort$graph, family = "binomial", nfolds = 5,
 #'                lambda2 = c(0.01, 0.003), nlambda1 = 10)
 #' plot(cv)

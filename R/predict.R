@@ -90,7 +90,7 @@ coef.cv.n2gfl <- function(object, s = "lambda.1se", row = NULL, ...) {
 #' @seealso [coef.n2gfl()]
 #' @examples
 #' set.seed(1)
-#' cohort <- simulate_cohort(n = 80, dim = c(10, 10), regions = 1, noise = 0.2)
+#' cohort <- simulate_cohort(n = 80, dim = c(12, 12))
 #' train <- 1:60
 #' fit <- n2gfl(cohort$x[train, ], cohort$y[train], cohort$graph, family = "binomial",
 #'              lambda1 = c(0.01, 0.003), lambda2 = 0.002)

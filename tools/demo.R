@@ -1,85 +1,61 @@
-# make demo: a small simulated cohort, a grid of fits, the best one beside the truth.
+# make demo: from image files to a map in three lines, on a simulated cohort.
 .libPaths(c(normalizePath(file.path("out", "lib")), .libPaths()))
 library(n2gfl)
+started <- proc.time()[["elapsed"]]
 folder <- "demo-output"
-dir.create(folder, showWarnings = FALSE)
+unlink(folder, recursive = TRUE)
+dir.create(folder)
+path <- function(name) file.path(folder, name)
 
-# ---- data: 200 subjects to fit, 100 to choose a fit, 100 to judge it ----------
+# ---- files on disk: as many patients and controls as in the paper's 30ADNC ----------------------
 set.seed(2015)
-cohort <- simulate_cohort(n = 400, dim = c(20, 20, 20))
-part <- rep(c("fit", "choose", "judge"), c(200, 100, 100))
-cat("Simulated", nrow(cohort$x), "brain-like images of", ncol(cohort$x), "voxels;",
-    max(cohort$region), "regions tell controls from patients.\n\n")
+cohort <- simulate_cohort("30ADNC", dir = path("cohort"))
+subjects <- read.csv(cohort$files[["subjects"]])
+subjects$file <- file.path(folder, "cohort", subjects$file)
+# More grey matter is healthier: NC is the later level, so coefficients are positive.
+diagnosis <- factor(subjects$diagnosis, levels = c("AD", "NC"))
+print(cohort)
 
-# ---- fit ---------------------------------------------------------------------
-seconds <- system.time(
-  fit <- n2gfl(cohort$x[part == "fit", ], cohort$y[part == "fit"], cohort$graph,
-               family = "binomial")
-)[["elapsed"]]
-print(fit, rows = 10)
-cat(sprintf("\n%d fits in %.1f s, worst relative duality gap %.1e.\n",
-            nrow(fit$grid), seconds, max(fit$grid$gap)))
+# ---- the three lines -----------------------------------------------------------------------------
+cat("\nimages <- read_images(files, mask)\n")
+images <- read_images(subjects$file, mask = cohort$files[["mask"]], verbose = FALSE)
+print(images)
 
-# ---- choose and judge --------------------------------------------------------
-# One number per fit: how surprised it is by these subjects' classes.
-log_loss <- function(rows) {
-  control <- predict(fit, cohort$x[rows, ], type = "response")
-  is_patient <- cohort$y[rows] == "patient"
-  -colMeans(log(abs(is_patient - control)))
-}
-best <- which.min(log_loss(part == "choose"))
-predicted <- predict(fit, cohort$x[part == "judge", ], row = best, type = "class")
-accuracy <- mean(predicted == cohort$y[part == "judge"])
-estimate <- as.numeric(fit$beta[, best])
-cat(sprintf(paste0("Chosen: lambda1 = %.3g, lambda2 = %.3g, %d regions, %d voxels; ",
-                   "it is right for %.0f %% of new subjects.\n"),
-            fit$grid$lambda1[best], fit$grid$lambda2[best], fit$grid$regions[best],
-            fit$grid$nonzero[best], 100 * accuracy))
+cat("\nfit <- cv.n2gfl(images, diagnosis, covariates = ~ age + sex + tiv, data = subjects)\n")
+fit <- cv.n2gfl(images, diagnosis, covariates = ~ age + sex + tiv, data = subjects,
+                family = "binomial", type.measure = "class", nlambda2 = 3)
+print(fit)
 
-# ---- pictures ----------------------------------------------------------------
-colours <- c("grey92", hcl.colors(63, "YlOrRd", rev = TRUE))
+cat("\nwrite_map(fit, \"map.nii.gz\"); plot_map(fit)\n")
+write_map(fit, path("map.nii.gz"))
 
-draw_slice <- function(values, level, title) {
-  image <- array(NA_real_, dim(cohort$mask))
-  image[cohort$mask] <- values
-  image(image[, , level], zlim = c(0, max(values, 1e-12)), col = colours, asp = 1, axes = FALSE,
-        main = title)
-}
-
-# One column of slices through the middle of each true region.
-draw_maps <- function(file) {
-  png(file, width = 900, height = 640)
+# ---- pictures and tables ---------------------------------------------------------------------------
+picture <- function(name, width, height, draw) {
+  png(path(name), width, height, units = "in", res = 120)
   on.exit(dev.off())
-  centres <- round(tapply(cohort$graph$coords[, 3], cohort$region, mean))[-1]
-  par(mfcol = c(2, length(centres)), mar = c(1, 1, 3, 1))
-  for (level in centres) {
-    draw_slice(cohort$beta, level, paste("truth, slice", level))
-    draw_slice(estimate, level, paste("estimate, slice", level))
-  }
+  draw
 }
+picture("map.png", 8, 3.2, plot_map(fit, main = "n2GFL"))
+picture("truth.png", 8, 3.2, plot_map(cohort$truth, like = images, main = "Truth"))
+picture("axial.png", 9, 2.6, plot_map(fit, type = "axial"))
+picture("mosaic.png", 8, 7, plot_map(fit, type = "mosaic"))
+picture("glass.png", 9, 3.6, plot_map(fit, type = "3d"))
+picture("folds.png", 10, 2.2, plot_folds(fit))
+picture("cv.png", 7, 5, plot(fit))
 
-draw_path <- function(file) {
-  png(file, width = 900, height = 480)
-  on.exit(dev.off())
-  par(mfrow = c(1, 2))
-  lines <- split(fit$grid, factor(fit$grid$lambda2, unique(fit$grid$lambda2)))
-  palette <- hcl.colors(length(lines), "Viridis")
-  for (column in c("regions", "nonzero")) {
-    plot(range(fit$grid$lambda1), range(fit$grid[[column]]), type = "n", log = "x",
-         xlim = rev(range(fit$grid$lambda1)), xlab = "lambda1",
-         ylab = c(regions = "regions", nonzero = "voxels that are not zero")[[column]])
-    for (k in seq_along(lines)) {
-      lines(lines[[k]]$lambda1, lines[[k]][[column]], type = "o", pch = 20, col = palette[k])
-    }
-    points(fit$grid$lambda1[best], fit$grid[[column]][best], cex = 2)
-  }
-  legend("topleft", legend = signif(as.numeric(names(lines)), 2), title = "lambda2",
-         col = palette, lty = 1, bty = "n")
-}
+regions <- region_table(fit, s = "lambda.min", atlas = cohort$files[["atlas"]],
+                        labels = cohort$labels)
+cat("\n")
+print(regions)
+write.csv(regions, path("regions.csv"), row.names = FALSE)
 
-draw_maps(file.path(folder, "maps.png"))
-draw_path(file.path(folder, "path.png"))
-cat("\nPictures in ", normalizePath(folder), ":\n",
-    "  maps.png  true and estimated coefficients, slice by slice\n",
-    "  path.png  how regions and voxels enter along the grid; the circle is the chosen fit\n",
-    sep = "")
+# ---- what was left where ---------------------------------------------------------------------------
+selected <- as.numeric(coef(fit, s = "lambda.min"))[-(1:4)] != 0
+cat(sprintf("\nOf %d selected voxels %d are in the diseased regions, worst duality gap %.1e.\n",
+            sum(selected), sum(selected & cohort$truth > 0), max(fit$n2gfl.fit$grid$gap)))
+cat(sprintf("\n%.1f s. In %s:\n", proc.time()[["elapsed"]] - started, normalizePath(folder)),
+    "  cohort/      the images, subjects.csv, mask, atlas and the true map\n",
+    "  map.nii.gz   the coefficients, for any viewer\n",
+    "  regions.csv  one row per region, with names from the atlas\n",
+    "  map.png, axial.png, mosaic.png, glass.png   the map;  truth.png   what it should show\n",
+    "  folds.png    what each fold selects;  cv.png   how the penalties were chosen\n", sep = "")

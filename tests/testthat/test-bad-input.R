@@ -198,13 +198,3 @@ test_that("an exact refit asks for the data", {
   expect_snapshot(refusal(coef(fit, s = s, exact = TRUE, x = x, y = y, weights = 1:10, lamda = 1)))
   expect_snapshot(refusal(coef(fit, s = s, exact = NA)))
 })
-
-test_that("simulate_cohort checks its arguments", {
-  withr::local_seed(1)
-  expect_snapshot(refusal(simulate_cohort(n = 1)))
-  expect_snapshot(refusal(simulate_cohort(dim = c(4, 0))))
-  expect_snapshot(refusal(simulate_cohort(dim = c(6, 6), regions = 50)))
-  expect_snapshot(refusal(simulate_cohort(noise = -1)))
-  expect_snapshot(refusal(simulate_cohort(effect = -1)))
-  expect_snapshot(refusal(simulate_cohort(family = "cox")))
-})

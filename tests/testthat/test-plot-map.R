@@ -1,0 +1,303 @@
+# Which voxel is drawn where. The value 2 sits at x = -12, y = -14, z = 8: left, behind, above.
+
+test_that("storage order does not matter: the same is drawn in the same place", {
+  local_device()
+  for (storage in c("LAS", "RPS", "LPI", "ASR", "IRP", "PLS")) {
+    for (type in c("ortho", "axial", "coronal", "sagittal", "mosaic")) {
+      ras <- stored_map("RAS")
+      other <- stored_map(storage)
+      expect_identical(
+        drawn(plot_map(other$values, like = stored_images(storage), type = type)),
+        drawn(plot_map(ras$values, like = stored_images("RAS"), type = type))
+      )
+    }
+  }
+})
+
+test_that("volumes are put into the order of the millimetres", {
+  for (storage in c("RAS", "LAS", "IPR")) {
+    map <- stored_map(storage)
+    layers <- map_layers(map, NULL)
+    expect_identical(layers$over$mm, list(x = seq(-20, 20, by = 8), y = seq(-30, 18, by = 8),
+                                          z = seq(-16, 16, by = 8)))
+    expect_identical(which(layers$over$volume == 2, arr.ind = TRUE)[1, ],
+                     c(dim1 = 2L, dim2 = 3L, dim3 = 4L))
+    expect_equal(layers$bounds, rbind(low = c(x = -26, y = -36, z = -22), high = c(26, 24, 22)))
+  }
+})
+
+test_that("left is on the left, and on the right in radiological convention", {
+  local_device()
+  map <- stored_map("LAS")
+  images <- stored_images("LAS")
+  for (type in c("axial", "coronal")) {
+    at <- if (type == "axial") 8 else -14
+    panel <- plot_map(map$values, like = images, type = type, cuts = at)[[1]]
+    expect_identical(panel$corners, c("L", "R"))
+    expect_equal(panel$over$across[which(panel$over$values == 2, arr.ind = TRUE)[1]], -12)
+    turned <- plot_map(map$values, like = images, type = type, cuts = at, radiological = TRUE)[[1]]
+    expect_identical(turned$corners, c("R", "L"))
+    expect_equal(turned$over$across[which(turned$over$values == 2, arr.ind = TRUE)[1]], 12)
+    expect_identical(turned$origin, c(-26, panel$origin[2]))
+  }
+  # A sagittal cut has no left and right in it, but a side that it is on.
+  side <- plot_map(map$values, like = images, type = "sagittal", cuts = -12, radiological = TRUE)[[1]]
+  expect_identical(side$corners, c("P", "A"))
+  expect_identical(side$caption, "L, x = \u221212 mm")
+  expect_equal(side$over$across[which(side$over$values == 2, arr.ind = TRUE)[1]], -14)
+})
+
+test_that("pixels are where their millimetres are", {
+  map <- stored_map()
+  panel <- cut_panel(map_layers(map, NULL), "axial", 8, FALSE, identity)
+  picture <- layer_picture(panel$over, ifelse(panel$over$values == 2, "red", "white"))
+  expect_identical(picture$across, c(-24, 24))
+  expect_identical(picture$up, c(-34, 22))
+  # 6 pixels across, 7 up; row 1 is the front (y = 18)
+  expect_identical(dim(picture$raster), c(7L, 6L))
+  expect_identical(which(as.matrix(picture$raster) == "red", arr.ind = TRUE),
+                   cbind(row = 5L, col = 2L))
+})
+
+test_that("cuts go through the largest regions and say where they are", {
+  local_device()
+  map <- stored_map()
+  images <- stored_images()
+  ortho <- plot_map(map$values, like = images)
+  expect_identical(vapply(ortho, `[[`, "", "plane"), c("coronal", "sagittal", "axial"))
+  expect_equal(vapply(ortho, `[[`, 0, "at"), c(-14, -12, 8))
+  expect_identical(vapply(ortho, `[[`, "", "caption"),
+                   c("y = \u221214 mm", "L, x = \u221212 mm", "z = 8 mm"))
+  # The two regions first; the rest of the mask only when it is asked for.
+  axial <- plot_map(map$values, like = images, type = "axial", ncuts = 3)
+  expect_equal(vapply(axial, `[[`, 0, "at"), c(-16, 8))
+  expect_length(plot_map(map$values, like = images, type = "axial", ncuts = 1), 1)
+  expect_length(plot_map(map$values, like = images, type = "mosaic"), 5)
+  expect_equal(plot_map(map$values, like = images, type = "mosaic", ncuts = 2)[[2]]$at, 16)
+  mine <- plot_map(map$values, like = images, cuts = c(4, 10, -8))
+  expect_equal(vapply(mine, `[[`, 0, "at"), c(10, 4, -8))
+  # Nothing to show: the middle, at voxels.
+  empty <- plot_map(0 * map$values, like = images)
+  expect_equal(vapply(empty, `[[`, 0, "at"), c(-6, -4, 0))
+  # Beyond the brain there is nothing, but no error.
+  expect_null(plot_map(map$values, like = images, type = "axial", cuts = 99)[[1]]$over$values)
+})
+
+test_that("regions are ranked by weight and met by their cut", {
+  layer <- list(volume = array(0, c(5, 5, 5)), mm = list(x = 1:5, y = 1:5, z = 1:5))
+  layer$volume[1, 1, 1:4] <- 1
+  layer$volume[4, 4, 4] <- -5
+  ring <- cbind(c(3, 3, 3, 4, 5, 5, 5, 4), c(1, 2, 3, 3, 3, 2, 1, 1), 1)
+  layer$volume[ring] <- 0.25
+  centres <- region_voxels(layer)
+  expect_equal(centres[1, ], c(4, 4, 4))
+  expect_equal(centres[2, 1:2], c(1, 1))
+  # The middle of a ring is outside of it; the cut is not.
+  expect_false(layer$volume[rbind(centres[3, ])] == 0)
+  expect_identical(dim(region_voxels(list(volume = 0 * layer$volume, mm = layer$mm))), c(0L, 3L))
+})
+
+test_that("fits, cross-validations and images are drawn at the right row", {
+  local_device()
+  withr::local_seed(12)
+  cohort <- simulate_cohort(n = 30, dim = c(12, 12))
+  cv <- cv.n2gfl(cohort$x, cohort$y, cohort$graph, family = "binomial", nlambda1 = 5,
+                 nlambda2 = 1, nfolds = 3)
+  fit <- cv$n2gfl.fit
+  shown <- function(...) sort(unlist(plot_map(..., like = cohort)[[1]]$over$values))
+  at_row <- function(row) sort(c(rep(0, 144 - ncol(cohort$x)), as.numeric(fit$beta[, row])))
+  expect_equal(shown(cv), at_row(cv$index[["min"]]))
+  expect_equal(shown(cv, "lambda.1se"), at_row(cv$index[["1se"]]))
+  expect_equal(shown(cv, row = 4), at_row(4))
+  expect_equal(shown(fit, row = 5), at_row(5))
+  expect_equal(shown(fit, s = unlist(fit$grid[3, c("lambda1", "lambda2")])), at_row(3))
+  # A fit that knows its space needs no `like`.
+  fit$space <- cohort$images$space
+  expect_equal(drawn(plot_map(fit, row = 5)), drawn(plot_map(fit, row = 5, like = cohort)))
+  expect_equal(range(plot_map(cohort$images)[[1]]$under$values, na.rm = TRUE),
+               range(colMeans(cohort$x)))
+})
+
+test_that("images of other packages are drawn as they are", {
+  local_device()
+  map <- stored_map("LAS")
+  volume <- replace(array(0, map$space$dim), map$space$mask, map$values)
+  image <- RNifti::asNifti(volume, reference = map$space$header)
+  expected <- lapply(plot_map(map$values, like = stored_images()), function(p) p$over$values)
+  expect_identical(lapply(plot_map(image), function(p) p$over$values), expected)
+  expect_identical(lapply(plot_map(oro.nifti::nii2oro(image)), function(p) p$over$values), expected)
+})
+
+test_that("a template has its own grid", {
+  local_device()
+  map <- stored_map()
+  fine <- array(stats::runif(20 * 20 * 20), c(20, 20, 20))
+  affine <- diag(c(4, 4, 4, 1))
+  affine[1:3, 4] <- c(-38, -46, -38)
+  template <- RNifti::asNifti(fine, reference = space_header(dim(fine), affine))
+  panel <- plot_map(map$values, like = stored_images(), type = "axial", cuts = 8, template = template)[[1]]
+  expect_equal(panel$under$across, seq(-38, 38, by = 4))
+  # z = 8 lies between the slices at 6 and 10
+  expect_equal(panel$under$values, fine[, , 12], tolerance = 1e-6)
+  expect_equal(panel$over$across, seq(-20, 20, by = 8))
+  file <- withr::local_tempfile(fileext = ".nii.gz")
+  RNifti::writeNifti(template, file)
+  again <- plot_map(map$values, like = stored_images(), type = "axial", cuts = 8, template = file)[[1]]
+  expect_equal(again$under, panel$under, tolerance = 1e-6)
+})
+
+test_that("colours are symmetric: warm above zero, cold below, nothing at zero", {
+  colours <- map_colours(c(-2, -1, 0, 1, 2, NA), 2)
+  expect_identical(is.na(colours), c(FALSE, FALSE, TRUE, FALSE, FALSE, TRUE))
+  expect_identical(colours[c(1, 5)], c(cold_colours[4], warm_colours[4]))
+  # Values beyond the limit take the colour at the limit.
+  expect_identical(map_colours(c(-9, 9), 2), colours[c(1, 5)])
+  bar <- new_bar(c(-2, 2), function(v) map_colours(v, 2), "coefficient")
+  expect_equal(bar$ticks, -rev(bar$ticks))
+  expect_identical(bar$labels[1], "\u22122")
+})
+
+test_that("views show what they say", {
+  for (view in c(view_names, "oblique front")) {
+    turn <- view_matrix(view)
+    expect_equal(turn %*% t(turn), diag(3), ignore_attr = TRUE)
+    expect_equal(det(turn), 1)
+  }
+  # The side that is named faces the viewer.
+  side <- list(left = c(-1, 0, 0), right = c(1, 0, 0), top = c(0, 0, 1), bottom = c(0, 0, -1),
+               front = c(0, 1, 0), back = c(0, -1, 0))
+  for (view in names(side)) expect_equal(view_matrix(view)[3, ], side[[view]])
+  expect_identical(view_corners("top"), c("L", "R"))
+  expect_identical(view_corners("back"), c("L", "R"))
+  expect_identical(view_corners("front"), c("R", "L"))
+  expect_identical(view_corners("bottom"), c("R", "L"))
+  expect_identical(view_corners("left"), c("A", "P"))
+  expect_identical(view_corners("right"), c("P", "A"))
+  expect_identical(view_corners("oblique"), c("L", "R"))
+  expect_identical(check_views(NULL, TRUE, FALSE), c("oblique front", "bottom", "front"))
+})
+
+test_that("the faces of voxels close around them", {
+  map <- stored_map()
+  layer <- map_layers(map, NULL)$over
+  faces <- voxel_faces(layer$volume > 0, layer)
+  # two voxels side by side have ten faces of four corners
+  expect_identical(dim(faces), c(40L, 3L))
+  expect_equal(apply(faces, 2, range), cbind(c(-16, -8), c(-18, -2), c(4, 12)))
+  centre <- colMeans(unique(faces))
+  normal <- polygon_normals(faces, 4)
+  expect_equal(rowSums(abs(normal)), rep(1, 10))
+})
+
+test_that("a glass brain and a mesh are drawn from each side", {
+  skip_if_not_installed("misc3d")
+  local_device()
+  map <- stored_map()
+  panels <- plot_map(map$values, like = stored_images(), type = "3d")
+  expect_identical(vapply(panels, `[[`, "", "view"), c("oblique", "top", "back"))
+  # The hull is about as large as the mask's box.
+  expect_lt(abs(panels[[2]]$width - 48), 16)
+  surface <- plot_map(map$values, like = stored_images(), type = "3d", style = "surface", views = "left")
+  expect_identical(surface[[1]]$caption, "from the left")
+  mesh <- egg_mesh()
+  value <- as.numeric(mesh$coords[, 1] < -40)
+  panels <- plot_map(value, like = mesh)
+  expect_identical(vapply(panels, `[[`, "", "view"), c("left", "right", "top", "bottom"))
+  expect_equal(panels[[3]]$width, 120 + 4, tolerance = 1e-6)
+})
+
+test_that("smooth surfaces go round the voxels", {
+  skip_if_not_installed("misc3d")
+  suppressWarnings(requireNamespace("misc3d", quietly = TRUE))
+  layer <- map_layers(stored_map(), NULL)$over
+  points <- map_surface(1, layer, "surface")$points
+  range <- apply(points, 2, range)
+  expect_true(all(abs(range - cbind(c(-16, -8), c(-18, -2), c(4, 12))) < 4))
+  expect_null(map_surface(1, list(volume = array(0, c(2, 2, 2)), mm = layer$mm), "surface"))
+})
+
+test_that("a picture fills one cell of the page and leaves the session as it was", {
+  local_device(8, 6)
+  withr::local_seed(13)
+  old <- graphics::par(mfrow = c(2, 2), mar = c(4, 3, 2, 1))
+  before <- graphics::par(no.readonly = TRUE)
+  seed <- .Random.seed
+  map <- stored_map()
+  plot_map(map$values, like = stored_images(), main = "a")
+  expect_identical(graphics::par("mfg")[1:2], c(1L, 1L))
+  plot_map(map$values, like = stored_images(), type = "mosaic", legend = FALSE)
+  expect_identical(graphics::par("mfg")[1:2], c(1L, 2L))
+  plot(1:3)
+  expect_identical(graphics::par("mfg")[1:2], c(2L, 1L))
+  expect_identical(graphics::par("mar", "xpd", "mfrow", "cex"), before[c("mar", "xpd", "mfrow", "cex")])
+  expect_identical(.Random.seed, seed)
+})
+
+test_that("panels never overlap and stay on the page, however small", {
+  map <- stored_map()
+  for (size in list(c(7, 4), c(2, 6), c(1.2, 1), c(9, 1.5))) {
+    local_device(size[1], size[2])
+    panels <- plot_map(map$values, like = stored_images(), type = "mosaic", main = "A long title")
+    place <- draw_panels(panels)
+    expect_true(all(place$left >= 0 & place$right <= size[1] & place$bottom >= 0 & place$top <= size[2]))
+    for (a in seq_along(panels)) for (b in seq_len(a - 1)) {
+      apart <- place$right[a] <= place$left[b] || place$right[b] <= place$left[a] ||
+        place$top[a] <= place$bottom[b] || place$top[b] <= place$bottom[a]
+      expect_true(apart)
+    }
+    # One scale for all, the same both ways.
+    scale <- (place$right - place$left) / vapply(panels, `[[`, 0, "width")
+    expect_equal(scale, (place$top - place$bottom) / vapply(panels, `[[`, 0, "height"))
+    expect_equal(scale, rep(scale[1], length(scale)))
+  }
+})
+
+test_that("pictures look as they did", {
+  skip_if_not_installed("vdiffr")
+  map <- stored_map("LAS")
+  images <- stored_images("LAS")
+  vdiffr::expect_doppelganger("three cuts", function() {
+    plot_map(map$values, like = images, main = "Three cuts")
+  })
+  vdiffr::expect_doppelganger("axial cuts, radiological", function() {
+    plot_map(map$values, like = images, type = "axial", radiological = TRUE)
+  })
+  mesh <- egg_mesh(5, 8)
+  vdiffr::expect_doppelganger("a mesh", function() {
+    plot_map(as.numeric(mesh$coords[, 1] < -20) - (mesh$coords[, 2] > 50), like = mesh)
+  })
+  skip_if_not_installed("misc3d")
+  vdiffr::expect_doppelganger("a glass brain", function() {
+    plot_map(map$values, like = images, type = "3d", views = "oblique")
+  })
+})
+
+test_that("plot_map checks its arguments", {
+  local_device()
+  map <- stored_map()
+  images <- stored_images()
+  x <- matrix(c(1, 2, 3, 4, 2, 2, 5, 1, 0), 3)
+  fit <- n2gfl(x, 1:3, graph_chain(3), lambda1 = c(0.2, 0.1), lambda2 = 0.1)
+  image <- RNifti::asNifti(array(1, c(3, 3, 3, 2)))
+  expect_snapshot(refusal(plot_map("map.nii")))
+  expect_snapshot(refusal(plot_map(map$values)))
+  expect_snapshot(refusal(plot_map(1:5, like = images)))
+  expect_snapshot(refusal(plot_map(replace(map$values, 3, NA), like = images)))
+  expect_snapshot(refusal(plot_map(fit, row = 1)))
+  expect_snapshot(refusal(plot_map(fit)))
+  expect_snapshot(refusal(plot_map(fit, row = 1, like = images)))
+  expect_snapshot(refusal(plot_map(fit, s = "lambda.min")))
+  expect_snapshot(refusal(plot_map(image)))
+  expect_snapshot(refusal(plot_map(map$values, like = 1:3)))
+  expect_snapshot(refusal(plot_map(map$values, like = images, type = "4d")))
+  expect_snapshot(refusal(plot_map(map$values, like = images, cuts = 1:2)))
+  expect_snapshot(refusal(plot_map(map$values, like = images, type = "axial", cuts = "top")))
+  expect_snapshot(refusal(plot_map(map$values, like = images, ncuts = 0)))
+  expect_snapshot(refusal(plot_map(map$values, like = images, limit = 0)))
+  expect_snapshot(refusal(plot_map(map$values, like = images, radiological = NA)))
+  expect_snapshot(refusal(plot_map(map$values, like = images, views = "inside", type = "3d")))
+  expect_snapshot(refusal(plot_map(map$values, like = images, main = 1:2)))
+  expect_snapshot(refusal(plot_map(map$values, like = images, template = "none.nii")))
+  expect_snapshot(refusal(plot_map(map$values, like = images, template = 1:3)))
+  expect_snapshot(refusal(plot_map(map$values, like = images, template = image)))
+})
