@@ -143,7 +143,7 @@ response_residuals <- function(y, mean, weights, family, type) {
 #' @export
 deviance.n2gfl <- function(object, s = NULL, row = NULL, ...) {
   check_no_dots(list(...))
-  (1 - object$grid$dev.ratio[wanted_rows(object, s, row)]) * object$nulldev
+  (1 - object$grid$dev.ratio[choose_rows(object, s, row)]) * object$nulldev
 }
 
 #' @rdname deviance.n2gfl
@@ -158,7 +158,7 @@ deviance.cv.n2gfl <- function(object, s = "lambda.1se", row = NULL, ...) {
 #' @export
 logLik.n2gfl <- function(object, s = NULL, row = NULL, ...) {
   check_no_dots(list(...))
-  row <- wanted_rows(object, s, row)
+  row <- choose_rows(object, s, row)
   deviance <- deviance(object, row = row)
   gaussian <- object$family == "gaussian"
   n <- object$nobs

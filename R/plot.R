@@ -260,7 +260,7 @@ panel_titles <- function(xlab, ylab, main, top) {
 
 # The coefficients of one fit as a matrix: NA outside the mask.
 map_data <- function(fit, s, row) {
-  row <- wanted_rows(fit, s, row)
+  row <- choose_rows(fit, s, row)
   if (length(row) != 1) {
     stop_bad("`row` or `s` must choose one fit for what = \"map\", not ", length(row), ".")
   }

@@ -163,14 +163,14 @@ choose_fits <- function(object, s, row, exact = FALSE, refit = FALSE, ...) {
     check_no_dots(given, " unless `exact` or `refit` is TRUE")
   }
   if (exact) object <- add_exact_fits(object, check_s(s, object$grid), given)
-  row <- wanted_rows(object, s, row)
+  row <- choose_rows(object, s, row)
   chosen <- list(a0 = object$a0[row], gamma = object$gamma[, row, drop = FALSE],
                  beta = object$beta[, row, drop = FALSE])
   if (refit) refit_regions(object, chosen, given) else chosen
 }
 
 # The rows of the grid that `s` or `row` ask for; all of them, if neither is given.
-wanted_rows <- function(object, s, row) {
+choose_rows <- function(object, s, row) {
   if (is.null(s)) return(check_row(row, nrow(object$grid)))
   if (!is.null(row)) stop_bad("`s` and `row` must not both be given.")
   s <- check_s(s, object$grid)
