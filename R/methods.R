@@ -30,6 +30,10 @@
 #' @export
 fitted.n2gfl <- function(object, x, s = NULL, row = NULL, covariates = NULL, offset = NULL, ...) {
   if (missing(x)) stop_no_data("x", "fitted")
+  # predict() would name its own arguments.
+  x <- check_newx(x, object, "x")
+  check_newcovariates(covariates, nrow(x), object, "covariates", "x")
+  check_newoffset(offset, nrow(x), object, "offset", "x")
   data <- list(x = x, covariates = covariates, offset = offset)
   do.call(predict, c(list(object, newx = x, s = s, row = row, type = "response",
                           newcovariates = covariates, newoffset = offset),
@@ -101,8 +105,8 @@ response_residuals <- function(y, mean, weights, family, type) {
   if (type == "response") return(residual)
   if (family == "gaussian") return(sqrt(weights) * residual)
   if (type == "pearson") return(sqrt(weights) * residual / sqrt(mean * (1 - mean)))
-  contribution <- -2 * ifelse(y == 1, log(mean), log1p(-mean))
-  sign(residual) * sqrt(weights * contribution)
+  likelihood <- y * mean + (1 - y) * (1 - mean)
+  sign(residual) * sqrt(-2 * weights * log(likelihood))
 }
 
 #' Deviance, log-likelihood and information criteria
@@ -139,7 +143,7 @@ response_residuals <- function(y, mean, weights, family, type) {
 #' @export
 deviance.n2gfl <- function(object, s = NULL, row = NULL, ...) {
   check_no_dots(list(...))
-  (1 - object$grid$dev.ratio[wanted_rows(object, s, row)]) * object$nulldev
+  (1 - object$grid$dev.ratio[choose_rows(object, s, row)]) * object$nulldev
 }
 
 #' @rdname deviance.n2gfl
@@ -154,13 +158,13 @@ deviance.cv.n2gfl <- function(object, s = "lambda.1se", row = NULL, ...) {
 #' @export
 logLik.n2gfl <- function(object, s = NULL, row = NULL, ...) {
   check_no_dots(list(...))
-  row <- wanted_rows(object, s, row)
+  row <- choose_rows(object, s, row)
   deviance <- deviance(object, row = row)
   gaussian <- object$family == "gaussian"
   n <- object$nobs
   value <- if (gaussian) -n / 2 * (log(2 * pi * deviance / n) + 1) else -deviance / 2
   df <- object$grid$df[row] + object$control$intercept + NROW(object$gamma) + gaussian
-  structure(value, df = df, nobs = n, class = "logLik")
+  structure(value, df = as.numeric(df), nobs = n, class = "logLik")
 }
 
 #' @rdname deviance.n2gfl
@@ -229,7 +233,7 @@ fit_call <- function(call) {
 check_call_data <- function(call, frame) {
   is_there <- function(name) exists(name, frame) && !is.function(get(name, frame))
   for (name in names(call)[-1]) {
-    needed <- all.vars(call[[name]])
+    needed <- objects_in(call[[name]])
     gone <- needed[!vapply(needed, is_there, NA)]
     if (length(gone)) {
       stop_bad("`", name, "` must be given to update(), because the fit keeps no data and its ",
@@ -237,4 +241,15 @@ check_call_data <- function(call, frame) {
                "` here.")
     }
   }
+}
+
+# The objects that an expression reads; all.vars() would also give the b of a$b.
+objects_in <- function(expression) {
+  if (is.name(expression)) return(setdiff(as.character(expression), ""))
+  if (!is.call(expression)) return(character(0))
+  parts <- as.list(expression)[-1]
+  if (as.character(expression[[1]])[1] %in% c("$", "@", "::", ":::", "function")) {
+    parts <- if (as.character(expression[[1]])[1] %in% c("$", "@")) parts[1]
+  }
+  unique(unlist(lapply(parts, objects_in)))
 }

@@ -22,13 +22,21 @@ row_regions <- function(fit, rows) {
   })
 }
 
-# Pairs of sets that share features, the largest overlap first: list(old, new).
+# Pairs of sets that share features, the largest overlap first: list(old, new). Sets are given by
+# their features, in any order; a feature may be in several sets.
 overlaps <- function(old_feature, old_set, new_feature, new_set) {
-  at <- match(new_feature, old_feature, 0L)
-  key <- complex(real = old_set[at], imaginary = new_set[at > 0])
+  by_feature <- order(old_feature)
+  runs <- rle(old_feature[by_feature])
+  run <- match(new_feature, runs$values)
+  found <- which(!is.na(run))
+  times <- runs$lengths[run[found]]
+  first <- (cumsum(runs$lengths) - runs$lengths + 1L)[run[found]]
+  old <- old_set[by_feature[sequence(times, first)]]
+  new <- rep(new_set[found], times)
+  key <- complex(real = old, imaginary = new)
   pairs <- unique(key)
-  shared <- order(-tabulate(match(key, pairs), length(pairs)), Re(pairs), Im(pairs))
-  list(old = as.integer(Re(pairs))[shared], new = as.integer(Im(pairs))[shared])
+  sorted <- order(-tabulate(match(key, pairs), length(pairs)), Re(pairs), Im(pairs))
+  list(old = as.integer(Re(pairs))[sorted], new = as.integer(Im(pairs))[sorted])
 }
 
 # One to one, greedily: the pairs that are the first for both of their sets, then the rest likewise.

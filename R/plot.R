@@ -260,7 +260,7 @@ panel_titles <- function(xlab, ylab, main, top) {
 
 # The coefficients of one fit as a matrix: NA outside the mask.
 map_data <- function(fit, s, row) {
-  row <- wanted_rows(fit, s, row)
+  row <- choose_rows(fit, s, row)
   if (length(row) != 1) {
     stop_bad("`row` or `s` must choose one fit for what = \"map\", not ", length(row), ".")
   }
@@ -374,14 +374,10 @@ plot.cv.n2gfl <- function(x, type = c("curve", "heatmap"), panels = NULL, col = 
     panels <- check_panels(panels, length(data$lambda2), 9)
     draw_curves(data, panels, col %or% "#B2182B", xlab, ylab %or% data$name, main, ...)
   } else {
-    check_no_dots_plot(...)
+    check_no_dots(list(...), " for type = \"heatmap\"")
     draw_heatmap(data, col, xlab, ylab %or% xvar_title("lambda2"), main)
   }
   invisible(data$rows)
-}
-
-check_no_dots_plot <- function(...) {
-  if (...length()) stop_bad("`...` must be empty for type = \"heatmap\".")
 }
 
 # How the chosen rows are marked and called.

@@ -156,20 +156,21 @@ choose_fits <- function(object, s, row, exact = FALSE, refit = FALSE, ...) {
   exact <- check_flag(exact, "exact")
   refit <- check_flag(refit, "refit")
   given <- list(...)
+  exact <- exact && !is.null(s)
   if (exact || refit) {
     given <- check_refit(object, given, if (exact) "exact" else "refit")
   } else {
-    check_no_dots(given)
+    check_no_dots(given, " unless `exact` or `refit` is TRUE")
   }
-  if (exact && !is.null(s)) object <- add_exact_fits(object, check_s(s, object$grid), given)
-  row <- wanted_rows(object, s, row)
+  if (exact) object <- add_exact_fits(object, check_s(s, object$grid), given)
+  row <- choose_rows(object, s, row)
   chosen <- list(a0 = object$a0[row], gamma = object$gamma[, row, drop = FALSE],
                  beta = object$beta[, row, drop = FALSE])
   if (refit) refit_regions(object, chosen, given) else chosen
 }
 
 # The rows of the grid that `s` or `row` ask for; all of them, if neither is given.
-wanted_rows <- function(object, s, row) {
+choose_rows <- function(object, s, row) {
   if (is.null(s)) return(check_row(row, nrow(object$grid)))
   if (!is.null(row)) stop_bad("`s` and `row` must not both be given.")
   s <- check_s(s, object$grid)
@@ -193,12 +194,11 @@ cv_choice <- function(object, s, row, s_missing) {
 }
 
 # A misspelt argument must not vanish in `...`.
-check_no_dots <- function(given) {
+check_no_dots <- function(given, unless = "") {
   if (!length(given)) return(invisible())
   first <- names(given)[1]
   what <- if (is.null(first) || first == "") "without a name" else paste0("`", first, "`")
-  stop_bad("`...` must be empty unless `exact` or `refit` is TRUE, but there is an argument ",
-           what, ".")
+  stop_bad("`...` must be empty", unless, ", but there is an argument ", what, ".")
 }
 
 # A data frame with columns lambda1 and lambda2. Plain numbers are glmnet's lambda, where that is
@@ -340,29 +340,29 @@ check_same_names <- function(names, expected, name) {
   }
 }
 
-check_newcovariates <- function(newcovariates, n, object) {
+check_newcovariates <- function(newcovariates, n, object, name = "newcovariates", rows = "newx") {
   if (is.null(newcovariates) != is.null(object$gamma)) {
-    stop_bad("`newcovariates` must ", if (is.null(newcovariates)) "" else "not ",
+    stop_bad("`", name, "` must ", if (is.null(newcovariates)) "" else "not ",
              "be given, because the fit has ", if (is.null(object$gamma)) "no " else "",
              "covariates.")
   }
   newcovariates <- code_new_covariates(newcovariates, object$coding, n)
   named <- !is.null(colnames(newcovariates))
-  newcovariates <- check_covariates(newcovariates, n, "newcovariates", "newx")
+  newcovariates <- check_covariates(newcovariates, n, name, rows)
   q <- NROW(object$gamma)
   if (ncol(newcovariates) != q) {
-    stop_bad("`newcovariates` must have the ", count_of(q, "column"), " of the fit's `covariates`,",
+    stop_bad("`", name, "` must have the ", count_of(q, "column"), " of the fit's `covariates`,",
              " not ", ncol(newcovariates), ".")
   }
-  if (named) check_same_names(colnames(newcovariates), rownames(object$gamma), "newcovariates")
+  if (named) check_same_names(colnames(newcovariates), rownames(object$gamma), name)
   newcovariates
 }
 
-check_newoffset <- function(newoffset, n, object) {
+check_newoffset <- function(newoffset, n, object, name = "newoffset", rows = "newx") {
   if (is.null(newoffset) == object$offset) {
-    stop_bad("`newoffset` must ", if (is.null(newoffset)) "" else "not ",
+    stop_bad("`", name, "` must ", if (is.null(newoffset)) "" else "not ",
              "be given, because the fit has ", if (object$offset) "an" else "no", " offset.")
   }
   if (is.null(newoffset)) return(numeric(n))
-  check_numbers(newoffset, "newoffset", n, "row of `newx`")
+  check_numbers(newoffset, name, n, paste0("row of `", rows, "`"))
 }

@@ -77,7 +77,7 @@ print_cv_head <- function(x) {
 choice_table <- function(x, digits) {
   index <- x$index[!is.na(x$index)]
   grid <- x$grid[index, ]
-  number <- function(values) formatC(values, digits = digits, format = "g")
+  number <- function(values) significant(values, digits)
   table <- data.frame(row = unname(index), lambda1 = number(grid$lambda1),
                       lambda2 = number(grid$lambda2), df = grid$df, nonzero = grid$nonzero,
                       Measure = number(x$cvm[index]), SE = number(x$cvsd[index]),
@@ -106,11 +106,13 @@ print_fit_head <- function(x) {
       ", ", count_of(x$dim[2], "fit"), "\n\n", sep = "")
 }
 
+# formatC() would add blanks in some versions of R.
+significant <- function(values, digits) sprintf("%.*g", as.integer(digits), values)
+
 # The grid as text, one column per thing, ready to print.
 grid_table <- function(grid, digits) {
   data.frame(
-    lambda1 = formatC(grid$lambda1, digits = digits, format = "g"),
-    lambda2 = formatC(grid$lambda2, digits = digits, format = "g"),
+    lambda1 = significant(grid$lambda1, digits), lambda2 = significant(grid$lambda2, digits),
     df = grid$df, regions = grid$regions, nonzero = grid$nonzero,
     `%dev` = format(round(100 * grid$dev.ratio, 2), nsmall = 2),
     gap = paste0(formatC(grid$gap, format = "e", digits = 1), ifelse(grid$converged, " ", "*")),

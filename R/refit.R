@@ -32,7 +32,7 @@ fit_regions <- function(object, given, features, label, scale, name) {
   arguments["penalty.factor"] <- list(NULL)
   # Its one warning speaks of a grid that the user has not asked for.
   fit <- suppressWarnings(do.call(n2gfl, arguments))
-  if (!fit$grid$converged) warn_refit(fit, name)
+  warn_refit(fit, name)
   fit
 }
 
@@ -41,10 +41,15 @@ sum_columns <- function(x, features, label, scale) {
   as.matrix(x[, features, drop = FALSE] %*% which_region)
 }
 
+# Separated classes have no best coefficients: the deviance goes to zero as they grow.
 warn_refit <- function(fit, name) {
-  warning("The refit of ", name, " did not converge (gap ", format(fit$grid$gap, digits = 2),
-          if (fit$family == "binomial") "; the regions may separate the classes perfectly", ").",
-          call. = FALSE)
+  if (fit$family == "binomial" && fit$grid$dev.ratio > 1 - 1e-4) {
+    warning("The regions of fit ", name, " separate the classes perfectly: without shrinkage their ",
+            "coefficients have no finite value.", call. = FALSE)
+  } else if (!fit$grid$converged) {
+    warning("The refit of ", name, " did not converge (gap ", format(fit$grid$gap, digits = 2),
+            ").", call. = FALSE)
+  }
 }
 
 check_region_count <- function(object, given, regions, name) {

@@ -56,7 +56,7 @@ summary.n2gfl <- function(object, ...) {
 print.summary.n2gfl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
   print_fit_head(x)
   table <- x$table
-  number <- function(values) formatC(values, digits = digits, format = "g")
+  number <- function(values) significant(values, digits)
   cat("Range of lambda1, largest df, nonzero, %dev and gap, and the row with the best BIC:\n")
   print(data.frame(
     lambda2 = number(table$lambda2), fits = table$fits, from = number(table$from),
@@ -109,7 +109,7 @@ row_choices <- function(object, rows) {
 #' @export
 print.summary.cv.n2gfl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
   print_cv_head(x)
-  number <- function(values) formatC(values, digits = digits, format = "g")
+  number <- function(values) significant(values, digits)
   cat("Best row of each lambda2, and the chosen rows:\n")
   table <- x$table
   print(data.frame(

@@ -84,7 +84,7 @@ augment.n2gfl <- function(x, newx, y = NULL, data = NULL, s = NULL, row = NULL,
                           newcovariates = NULL, newoffset = NULL, ...) {
   if (missing(newx)) stop_no_data("newx", "augment")
   check_no_dots(list(...))
-  row <- wanted_rows(x, s, row)
+  row <- choose_rows(x, s, row)
   if (length(row) != 1) {
     stop_bad("`row` or `s` must choose one fit for augment(), not ", length(row), ".")
   }

@@ -141,7 +141,7 @@ test_that("an unknown argument is an error", {
   expect_snapshot(refusal(lambda_max(x, y, g, lamda2 = 0.1)))
   fit <- fit_with()
   expect_snapshot(refusal(predict(fit, x, lambda = 0.1)))
-  expect_snapshot(refusal(coef(fit, NULL, 1, FALSE, 0.1)))
+  expect_snapshot(refusal(coef(fit, NULL, 1, FALSE, FALSE, 0.1)))
 })
 
 test_that("newx has the columns of x", {
