@@ -69,7 +69,7 @@ support_regions <- function(runs, graph) label_parts(runs, graph, runs@x, Inf)
 
 # Where the nodes are: in mm when the image space is known, else as the graph has them.
 node_coords <- function(graph, space) {
-  if (is.null(graph$coords) || is.null(space)) return(graph$coords)
-  if (ncol(graph$coords) != 3) return(graph$coords)
+  if (identical(graph$kind, "chain")) return(cbind(seq_len(graph$n)))
+  if (is.null(space) || !identical(ncol(graph$coords), 3L)) return(graph$coords)
   cbind(graph$coords - 1, 1) %*% t(space$affine[1:3, ])
 }
