@@ -80,9 +80,9 @@ fit_run <- function(weights, problem, grid, alive) {
 }
 
 # Observation weights of each run, named as errors and checkpoints will call them.
-run_weights <- function(problem, drawn) {
+run_weights <- function(problem, drawn, name = "Run") {
   weights <- lapply(seq_len(ncol(drawn)), function(k) problem$data$weights * drawn[, k])
-  stats::setNames(weights, paste("Run", seq_along(weights)))
+  stats::setNames(weights, paste(name, seq_along(weights)))
 }
 
 # A run that goes on must use the perturbations that it began with.

@@ -10,12 +10,10 @@
 #' @param ... Further graphical parameters for the lines and points, such as `lwd` or `cex`.
 #' @details
 #' The bars at the score are one standard error, the band around Nogueira's measure is its interval.
-#' Signs mark the rows that the cross-validation chose: `min`, `1se` and `es`. The arrow in a panel's
-#' title points to what is better.
+#' Signs mark the rows that the cross-validation chose: `min`, `1se` and `es`.
 #' @return `x`, invisibly.
 #' @seealso [stability()]
 #' @examples
-#' # Runs with more and more in common, along a grid of their own
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 30), 60)
 #' y <- rowSums(x[, 5:12]) + 3 * rnorm(60)
@@ -70,7 +68,7 @@ plot_measure_panels <- function(x, measures, ...) {
   panels <- c(if (!is.null(x$cvm)) "cvm", measures)
   columns <- if (length(panels) <= 4) min(2, length(panels)) else ceiling(sqrt(length(panels)))
   rows <- ceiling(length(panels) / columns)
-  old <- graphics::par(mfrow = c(rows, columns), mar = c(3, 3.2, 2, 0.6), mgp = c(1.9, 0.6, 0),
+  old <- graphics::par(mfrow = c(rows, columns), mar = c(3, 4, 2, 0.6), mgp = c(1.9, 0.6, 0),
                        oma = c(2.2, 0, 0, 0), tcl = -0.3)
   on.exit(graphics::par(old), add = TRUE)
   for (name in panels) plot_measure_panel(x, name, ...)
@@ -82,8 +80,10 @@ plot_measure_panel <- function(x, name, ...) {
   at <- log_lambda(x$lambda1)
   finite <- is.finite(x[[name]])
   limits <- range(x[[name]][finite], bounds$lower[finite], bounds$upper[finite])
+  # ES spans orders of magnitude along a path.
+  log <- if (name %in% c("es.coef", "es.fit") && limits[1] > 0) "y" else ""
   graphics::plot.default(range(at), limits, type = "n", xlab = "log(lambda1)", ylab = "",
-                         las = 1, bty = "l")
+                         las = 1, bty = "l", log = log)
   graphics::title(measure_title(x, name), line = 0.6, font.main = 1, cex.main = 1.05)
   colours <- lambda2_colours(x$lambda2)
   for (lambda2 in unique(x$lambda2)) {
@@ -114,9 +114,9 @@ draw_bounds <- function(at, lower, upper, name, colour) {
 }
 
 measure_title <- function(x, name) {
-  if (name == "cvm") return(score_title(x))
-  arrow <- if (name %in% smaller_is_better) "smaller is better" else "larger is better"
-  paste0(measure_titles[[name]], " (", arrow, ")")
+  smaller <- name %in% smaller_is_better || (name == "cvm" && !isTRUE(attr(x, "larger")))
+  paste0(if (name == "cvm") score_title(x) else measure_titles[[name]],
+         if (smaller) ", smaller is better" else ", larger is better")
 }
 
 # lambda1 = 0 has no logarithm: it goes a step below the smallest.
@@ -156,7 +156,7 @@ grid_legend <- function(x) {
   colours <- lambda2_colours(x$lambda2)[match(lambda2, x$lambda2)]
   graphics::legend(
     "bottom", horiz = TRUE, bty = "n", cex = 0.9, xpd = NA,
-    legend = c(paste("lambda2", signif(lambda2, 2)), chosen),
+    legend = paste0(c(paste("lambda2", signif(lambda2, 2)), chosen), "   "),
     col = c(colours, rep("black", length(chosen))),
     lty = c(rep(1, length(lambda2)), rep(NA, length(chosen))),
     pch = c(rep(NA, length(lambda2)), chosen_signs[chosen])
@@ -172,11 +172,11 @@ plot_tradeoff <- function(x, measure, ...) {
   measure <- measure[1]
   across <- x[[measure]]
   finite <- is.finite(across) & is.finite(x$cvm)
-  old <- graphics::par(mar = c(4.6, 4.2, 2, 1), mgp = c(2.4, 0.6, 0), tcl = -0.3)
+  old <- graphics::par(mar = c(4, 4.2, 0.8, 1), mgp = c(2.6, 0.6, 0), tcl = -0.3)
   on.exit(graphics::par(old), add = TRUE)
   limits <- range((x$cvm - x$cvsd)[finite], (x$cvm + x$cvsd)[finite])
   graphics::plot.default(range(across[finite]), limits, type = "n", las = 1, bty = "l",
-                         xlab = measure_title(x, measure), ylab = score_title(x))
+                         xlab = measure_title(x, measure), ylab = measure_title(x, "cvm"))
   colours <- lambda2_colours(x$lambda2)
   for (lambda2 in unique(x$lambda2)) {
     line <- which(x$lambda2 == lambda2 & finite)

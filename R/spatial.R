@@ -36,31 +36,38 @@ centre_distance <- function(runs, graph, coords) {
   if (is.null(coords)) return(measured(NA_real_, "the graph has no coordinates"))
   if (any(diff(runs@p) == 0)) return(measured(NA_real_, "a set is empty"))
   centres <- region_centres(runs, graph, coords)
-  if (max(lengths(centres)) > most_regions * ncol(coords)) {
+  if (max(tabulate(centres$run)) > most_regions) {
     return(measured(NA_real_, paste("a run has more than", most_regions, "regions")))
   }
-  pairs <- pair_index(ncol(runs))
-  between <- function(i, j) nearest_distance(centres[[i]], centres[[j]])
-  measured(mean(mapply(between, pairs[, 1], pairs[, 2])), "")
+  measured(mean_nearest_distance(centres$at, centres$run), "")
 }
 
-# For each run a matrix with one row per region.
+# list(at = one row per region, run = the run that it belongs to).
 region_centres <- function(runs, graph, coords) {
   region <- support_regions(runs, graph)
-  run <- entry_runs(runs)
   # Regions are numbered within a run: together with the run they are a group.
-  regions <- as.vector(tapply(region, factor(run, seq_len(ncol(runs))), max))
-  group <- region + c(0L, cumsum(regions))[run]
+  most <- max(region)
+  group <- (entry_runs(runs) - 1) * most + region
+  size <- tabulate(group, most * ncol(runs))
   sums <- rowsum(coords[runs@i + 1L, , drop = FALSE], group)
-  centres <- sums / tabulate(group)
-  owner <- rep.int(seq_len(ncol(runs)), regions)
-  lapply(seq_len(ncol(runs)), function(k) centres[owner == k, , drop = FALSE])
+  list(at = sums / size[size > 0], run = (which(size > 0) - 1) %/% most + 1)
 }
 
-nearest_distance <- function(a, b) {
-  squared <- outer(rowSums(a^2), rowSums(b^2), "+") - 2 * tcrossprod(a, b)
-  distance <- sqrt(pmax(squared, 0))
-  (mean(apply(distance, 1, min)) + mean(apply(distance, 2, min))) / 2
+# Over all ordered pairs of runs: the mean distance from a centre in one to the nearest in the other.
+mean_nearest_distance <- function(at, run) {
+  regions <- tabulate(run)
+  towards <- vapply(split(seq_along(run), run), function(rows) {
+    nearest <- rep(Inf, length(run))
+    for (row in rows) nearest <- pmin(nearest, squared_distance(at, at[row, ]))
+    as.vector(rowsum(sqrt(nearest), run)) / regions
+  }, numeric(length(regions)))
+  mean(towards[row(towards) != col(towards)])
+}
+
+squared_distance <- function(at, centre) {
+  squared <- 0
+  for (axis in seq_along(centre)) squared <- squared + (at[, axis] - centre[axis])^2
+  squared
 }
 
 # The number of the region, within its run, that each entry of the runs belongs to: regions are the
@@ -69,7 +76,7 @@ support_regions <- function(runs, graph) label_parts(runs, graph, runs@x, Inf)
 
 # Where the nodes are: in mm when the image space is known, else as the graph has them.
 node_coords <- function(graph, space) {
-  if (is.null(graph$coords) || is.null(space)) return(graph$coords)
-  if (ncol(graph$coords) != 3) return(graph$coords)
+  if (identical(graph$kind, "chain")) return(cbind(seq_len(graph$n)))
+  if (is.null(space) || !identical(ncol(graph$coords), 3L)) return(graph$coords)
   cbind(graph$coords - 1, 1) %*% t(space$affine[1:3, ])
 }

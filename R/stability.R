@@ -18,7 +18,7 @@
 #' | `jaccard` | r / (a + b - r) | 0 to 1, larger | Jaccard 1901 |
 #' | `ochiai` | r / sqrt(a b) | 0 to 1, larger | Ochiai 1957 |
 #' | `kuncheva` | (r p - k^2) / (k (p - k)) for a = b = k | -1 to 1, larger | Kuncheva 2007 |
-#' | `lustgarten` | (r - a b / p) / (min(a, b) - max(0, a + b - p)) | -1 to 1, larger | Lustgarten et al. 2009 |
+#' | `lustgarten` | (r - a b / p) / (min(a, b) - max(0, a + b - p)) | between -1 and 1 (identical sets do not reach 1), larger | Lustgarten et al. 2009 |
 #' | `kappa` | Cohen's kappa of the two selections | -1 to 1, larger | Carletta 1996 |
 #' | `phi` | (r p - a b) / sqrt(a b (p - a) (p - b)) | -1 to 1, larger | Nogueira and Brown 2016 |
 #' | `nogueira` | below | about 0 to 1, larger | Nogueira et al. 2018 |
@@ -157,7 +157,8 @@ new_stability <- function(source, rows, table, k) {
   }
   rownames(table) <- NULL
   structure(table, class = c("n2gfl_stability", "data.frame"), runs = k,
-            features = nrow(source$runs(rows[1])), index = source$index, name = source$name)
+            features = nrow(source$runs(rows[1])), index = source$index, name = source$name,
+            larger = source$larger)
 }
 
 # ---- print ---------------------------------------------------------------------------------------

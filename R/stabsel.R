@@ -8,9 +8,10 @@
 #' **How a half selects q features.** The fused lasso has two penalties. `lambda2` is fixed, and the
 #' path is followed from the largest `lambda1` of that half downwards. The half selects the nonzero
 #' features of the last fit before more than `q` different features have entered the path. This is
-#' what `stabs::glmnet.lasso()` (its default, conservative form) does for the lasso, and with
-#' `lambda2 = 0`, `sign = "free"` the result is the same. So `q` is the most that a half selects, and
-#' the bound holds.
+#' what `stabs::glmnet.lasso()` (its default, conservative form) does for the lasso: with
+#' `lambda2 = 0`, `sign = "free"` the result is the same, apart from features that glmnet counts as
+#' entered although it leaves them at zero. So `q` is the most that a half selects, and the bound
+#' holds.
 #'
 #' Under fusion whole regions enter at once. Give `q` the size of a few regions: when the first region
 #' that enters is larger than `q`, a half selects nothing, and a warning says in how many halves that
@@ -74,7 +75,7 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
   check_runs(problem, halves)
   if (!length(problem$lambda2)) problem$lambda2 <- middle_lambda2(problem)
   problem$control$pmax <- bound$q
-  chosen <- run_tasks(run_weights(problem, halves), select_features, problem = problem,
+  chosen <- run_tasks(run_weights(problem, halves, "Half"), select_features, problem = problem,
                       checkpoint = store, trace = trace)
   new_stabsel(chosen, bound, problem, call)
 }
@@ -116,18 +117,18 @@ select_features <- function(weights, problem, alive) {
   rows <- length(fits$lambda1)
   entered <- length(unique(fits$beta_i))
   last <- if (entered > problem$control$pmax) rows - 1L else rows
-  at <- seq.int(fits$beta_p[last] + 1L, length.out = fits$beta_p[last + 1L] - fits$beta_p[last])
-  # A penalty that is too large for even the first features to fit into q selects nothing.
-  first <- which(diff(fits$beta_p) > 0)[1]
+  # Unpenalised features can be more than q from the start.
+  range <- if (last > 0) fits$beta_p[last + 0:1] else c(0L, 0L)
+  at <- seq.int(range[1] + 1L, length.out = range[2] - range[1])
   list(features = fits$beta_i[at], converged = fits$converged, gap = fits$gap,
-       too_large = last > 0 && !length(at) && !is.na(first) && entered > problem$control$pmax)
+       too_large = !length(at) && last < rows)
 }
 
 new_stabsel <- function(chosen, bound, problem, call) {
   columns <- lapply(chosen, function(half) {
     list(i = sort(half$features), x = rep(1, length(half$features)))
   })
-  runs <- sparse_columns(columns, bound$p)
+  runs <- sparse_columns(unname(columns), bound$p)
   warn_folds_not_converged(chosen)
   warn_too_large(vapply(chosen, `[[`, NA, "too_large"), bound$q)
   prob <- Matrix::rowMeans(runs)

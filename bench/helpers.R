@@ -12,6 +12,16 @@ peak_memory <- function() {
   if (length(line)) as.numeric(gsub("[^0-9]", "", line)) / 1024 else NA_real_
 }
 
+# Forgets the highest memory so far and gives the present one, so that what a call adds can be told
+# from the data; NA where the system does not allow that.
+reset_peak_memory <- function() {
+  forgotten <- tryCatch({
+    writeLines("5", "/proc/self/clear_refs")
+    TRUE
+  }, error = function(e) FALSE, warning = function(w) FALSE)
+  if (forgotten) peak_memory() else NA_real_
+}
+
 # In the child: times the call after the data are made, and saves what it cost.
 # Short calls are timed three times and the best time counts: other work on the
 # machine only ever adds. `answer` is for comparing methods.

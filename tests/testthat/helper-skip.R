@@ -1,0 +1,4 @@
+# Slow tests run with `make test`, which sets NOT_CRAN, and not under R CMD check.
+skip_in_check <- function() {
+  testthat::skip_if_not(identical(Sys.getenv("NOT_CRAN"), "true"), "slow: run by make test")
+}
