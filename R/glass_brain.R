@@ -227,7 +227,7 @@ smooth_surface <- function(on, mm) {
     at[k] + rep_len(inner, length(k)) * step
   }, mm, index)
   volume <- on[index[[1]], index[[2]], index[[3]], drop = FALSE] + 0
-  contour_triangles(volume, finer, smooth = 0.55 * fine, level = 0.35)
+  contour_triangles(volume, finer, smooth = 0.4 * fine, level = 0.3)
 }
 
 # Four corners of each face between a voxel that is on and one that is not.

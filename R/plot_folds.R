@@ -118,5 +118,6 @@ fold_drawer <- function(place, betas, type, view, cut, style, radiological) {
 # The colours that occur, with their names.
 fold_key <- function(betas, common) {
   signs <- unique(sign(unlist(lapply(betas, function(beta) range(beta)))))
-  list(key = glass_colours[c(1 %in% signs, -1 %in% signs, any(lengths(common) > 0))])
+  shown <- c(1 %in% signs, -1 %in% signs, any(lengths(common) > 0))
+  if (any(shown)) list(key = glass_colours[shown])
 }

@@ -71,6 +71,8 @@ plot_map <- function(object, s = NULL, type = c("ortho", "axial", "coronal", "sa
   legend <- check_flag(legend, "legend")
   cex <- check_positive(cex, "cex")
   limit <- check_limit(limit, map$values)
+  cuts <- check_cuts(cuts, type)
+  ncuts <- check_ncuts(ncuts, type)
   if (!is.null(main)) main <- check_title(main)
   views <- check_views(views, radiological, !is.null(map$mesh))
   paint <- function(values) map_colours(values, limit)
@@ -79,12 +81,15 @@ plot_map <- function(object, s = NULL, type = c("ortho", "axial", "coronal", "sa
     panels <- mesh_panels(map$values, map$mesh, views, paint)
   } else {
     layers <- map_layers(map, template)
-    if (layers$flat) type <- "axial"
+    if (layers$flat) {
+      # One slice: there is nothing else to cut.
+      type <- "axial"
+      cuts <- NULL
+    }
     panels <- if (type == "3d") {
       glass_panels(layers, views, style)
     } else {
-      cuts <- check_cuts(cuts, type)
-      cut_panels(layers, type, cuts, check_ncuts(ncuts, type), radiological, paint)
+      cut_panels(layers, type, cuts, ncuts, radiological, paint)
     }
   }
   bar <- if (legend) map_bar(map, limit, type)
@@ -357,7 +362,7 @@ cut_caption <- function(plane, at) {
   paste0(side, axis, " = ", mm_text(at), " mm")
 }
 
-mm_text <- function(at) sub("-", "\u2212", format(round(at, 1), trim = TRUE), fixed = TRUE)
+mm_text <- function(at) format(round(at, 1), trim = TRUE)
 
 cut_corners <- function(plane, mirror) {
   if (plane == "sagittal") c("P", "A") else if (mirror < 0) c("R", "L") else c("L", "R")

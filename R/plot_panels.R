@@ -147,7 +147,7 @@ new_bar <- function(limits, colours, title) {
   ticks <- pretty(limits, 4)
   ticks <- ticks[ticks >= limits[1] - 1e-9 * diff(limits) & ticks <= limits[2] + 1e-9 * diff(limits)]
   list(limits = limits, colours = colours, title = title, ticks = ticks,
-       labels = sub("-", "\u2212", format(ticks, trim = TRUE, digits = 3), fixed = TRUE))
+       labels = format(ticks, trim = TRUE, digits = 3))
 }
 
 bar_width <- function(bar, cex) {

@@ -42,7 +42,7 @@ test_that("each panel shows its fold, in two colours, and the overlap in green",
 })
 
 test_that("folds of a real cross-validation are drawn", {
-  skip_if_not_installed("misc3d")
+  skip_without_misc3d()
   local_device()
   withr::local_seed(21)
   cohort <- simulate_cohort(n = 30, dim = c(12, 12))

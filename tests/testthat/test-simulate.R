@@ -112,8 +112,9 @@ test_that("files hold the cohort", {
   first <- RNifti::readNifti(cohort$data$file[1])
   expect_equal(as.array(first)[cohort$mask], cohort$x[1, ], tolerance = 1e-6)
   expect_equal(RNifti::xform(first), cohort$images$space$affine, ignore_attr = TRUE)
-  expect_identical(RNifti::niftiHeader(first)$sform_code, 2L)
-  expect_identical(RNifti::niftiHeader(first)$datatype, 16L)
+  header <- RNifti::niftiHeader(cohort$data$file[1])
+  expect_identical(header$sform_code, 2L)
+  expect_identical(header$datatype, 16L)
   expect_identical(as.array(RNifti::readNifti(cohort$files[["mask"]])) != 0, cohort$mask,
                    ignore_attr = TRUE)
   expect_equal(as.array(RNifti::readNifti(cohort$files[["atlas"]])), cohort$atlas,
