@@ -36,7 +36,9 @@ test_that("the parts of a cohort agree with each other", {
 })
 
 test_that("the head is its own mirror image, with left regions on the left", {
-  for (grid in list(phantom_grid(NULL, 8), phantom_grid(NULL, c(7, 9, 9)), phantom_grid(c(15, 16), NULL))) {
+  grids <- list(phantom_grid(NULL, 8), phantom_grid(NULL, c(7, 9, 9)),
+                phantom_grid(c(15, 16), NULL))
+  for (grid in grids) {
     anatomy <- phantom_anatomy(grid)
     mirror <- function(array) array[rev(seq_len(nrow(array))), , , drop = FALSE]
     expect_equal(anatomy$template, mirror(anatomy$template), tolerance = 1e-12)
