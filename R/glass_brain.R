@@ -1,6 +1,6 @@
 # Pictures in three dimensions with base graphics: triangles and squares are turned, sorted by their
-# distance and drawn from back to front. `shapes` are lists: `points`, a matrix with three columns
-# in mm; `size`, how many rows make one polygon; `colour`, one per polygon.
+# distance and drawn from back to front. A shape is a list: `points`, a matrix with three columns in
+# mm; `size`, how many rows of it make one polygon; `colour` and `border`, one per polygon.
 
 # Rows: to the right, up, and towards the viewer.
 view_matrix <- function(view) {
@@ -19,9 +19,13 @@ view_matrix <- function(view) {
 turned_view <- function(towards) {
   towards <- towards / sqrt(sum(towards^2))
   right <- c(-towards[2], towards[1], 0) / sqrt(sum(towards[1:2]^2))
-  up <- c(towards[2] * right[3] - towards[3] * right[2], towards[3] * right[1] - towards[1] * right[3],
-          towards[1] * right[2] - towards[2] * right[1])
-  rbind(right, up, towards)
+  rbind(right, cross_product(rbind(towards), rbind(right)), towards)
+}
+
+# Row by row.
+cross_product <- function(a, b) {
+  cbind(a[, 2] * b[, 3] - a[, 3] * b[, 2], a[, 3] * b[, 1] - a[, 1] * b[, 3],
+        a[, 1] * b[, 2] - a[, 2] * b[, 1])
 }
 
 view_names <- c("left", "right", "top", "bottom", "front", "back", "oblique")
@@ -64,15 +68,13 @@ view_panel <- function(view, outline, layers) {
     caption = if (grepl("oblique", view)) view else paste("from", the_side(view)),
     corners = view_corners(view),
     draw = function(h, v) {
-      for (layer in layers) draw_shapes(layer(turn), turn, h, v)
+      for (layer in layers) draw_shape(layer(turn), turn, h, v)
       draw_ruler(low, high[1] - low[1], h, v)
     }
   )
 }
 
-the_side <- function(view) {
-  if (view %in% c("top", "bottom")) c(top = "above", bottom = "below")[[view]] else paste("the", view)
-}
+the_side <- function(view) switch(view, top = "above", bottom = "below", paste("the", view))
 
 # A length at the lower left, a round number that fits.
 draw_ruler <- function(low, width, h, v) {
@@ -86,18 +88,14 @@ draw_ruler <- function(low, width, h, v) {
 }
 
 # Painter's algorithm: the farthest polygon first.
-draw_shapes <- function(shapes, turn, h, v) {
-  for (shape in list(shapes)) {
-    if (is.null(shape) || !length(shape$colour)) next
-    at <- shape$points %*% t(turn)
-    count <- length(shape$colour)
-    depth <- colMeans(matrix(at[, 3], shape$size))
-    sorted <- order(depth)
-    across <- rbind(matrix(h(at[, 1]), shape$size)[, sorted, drop = FALSE], NA)
-    up <- rbind(matrix(v(at[, 2]), shape$size)[, sorted, drop = FALSE], NA)
-    border <- if (is.null(shape$border)) NA else rep_len(shape$border, count)[sorted]
-    graphics::polygon(across, up, col = shape$colour[sorted], border = border, lwd = shape$lwd)
-  }
+draw_shape <- function(shape, turn, h, v) {
+  if (!length(shape$colour)) return(invisible())
+  at <- shape$points %*% t(turn)
+  sorted <- order(colMeans(matrix(at[, 3], shape$size)))
+  across <- rbind(matrix(h(at[, 1]), shape$size)[, sorted, drop = FALSE], NA)
+  up <- rbind(matrix(v(at[, 2]), shape$size)[, sorted, drop = FALSE], NA)
+  border <- if (is.null(shape$border)) NA else shape$border[sorted]
+  graphics::polygon(across, up, col = shape$colour[sorted], border = border, lwd = 0.5)
 }
 
 # ---- light ---------------------------------------------------------------------------------------
@@ -106,8 +104,7 @@ polygon_normals <- function(points, size) {
   first <- points[seq(1, nrow(points), size), , drop = FALSE]
   a <- points[seq(2, nrow(points), size), , drop = FALSE] - first
   b <- points[seq(3, nrow(points), size), , drop = FALSE] - first
-  normal <- cbind(a[, 2] * b[, 3] - a[, 3] * b[, 2], a[, 3] * b[, 1] - a[, 1] * b[, 3],
-                  a[, 1] * b[, 2] - a[, 2] * b[, 1])
+  normal <- cross_product(a, b)
   normal / pmax(sqrt(rowSums(normal^2)), 1e-12)
 }
 
@@ -227,7 +224,7 @@ smooth_surface <- function(on, mm) {
     at[k] + rep_len(inner, length(k)) * step
   }, mm, index)
   volume <- on[index[[1]], index[[2]], index[[3]], drop = FALSE] + 0
-  contour_triangles(volume, finer, smooth = 0.55 * fine, level = 0.35)
+  contour_triangles(volume, finer, smooth = 0.4 * fine, level = 0.3)
 }
 
 # Four corners of each face between a voxel that is on and one that is not.
@@ -263,16 +260,15 @@ solid_shape <- function(part, colour, turn) {
   colours <- shaded(colour, polygon_normals(part$points, part$size), turn)
   # A line of its own colour closes the seams between neighbours.
   list(points = part$points, size = part$size, colour = colours,
-       border = if (part$size == 4) grDevices::adjustcolor(colours, 1, 0.8, 0.8, 0.8) else colours,
-       lwd = 0.5)
+       border = if (part$size == 4) grDevices::adjustcolor(colours, 1, 0.8, 0.8, 0.8) else colours)
 }
 
-# Shapes sorted together: squares become pairs of triangles only if kinds differ, which they do not.
+# Shapes of one kind as one, so that they are sorted together.
 join_shapes <- function(shapes) {
   shapes <- Filter(Negate(is.null), shapes)
   if (!length(shapes)) return(NULL)
   list(points = do.call(rbind, lapply(shapes, `[[`, "points")), size = shapes[[1]]$size,
-       colour = unlist(lapply(shapes, `[[`, "colour")), lwd = 0.5,
+       colour = unlist(lapply(shapes, `[[`, "colour")),
        border = unlist(lapply(shapes, `[[`, "border")))
 }
 
@@ -290,7 +286,7 @@ mesh_panels <- function(values, mesh, views, paint) {
   normal <- polygon_normals(points, 3)
   solid <- function(turn) {
     shade <- shaded(colour, normal, turn)
-    list(points = points, size = 3, colour = shade, border = shade, lwd = 0.4)
+    list(points = points, size = 3, colour = shade, border = shade)
   }
   lapply(views, view_panel, outline = mesh$coords, layers = list(solid))
 }

@@ -1,8 +1,8 @@
 #' Draw what each fold selects
 #'
 #' One panel for each of some folds of a cross-validation, and the features that all folds select
-#' in green: Figure 3 of Xin and others (2015). Several cross-validations make several rows. The same
-#' features in all folds are what a stable model looks like.
+#' in green: Figure 3 of Xin and others (2015). Several cross-validations make several rows. A
+#' stable model selects the same features in all folds.
 #'
 #' @details
 #' Positive coefficients are brown, negative ones blue. The last panel shows the features whose
@@ -12,8 +12,8 @@
 #'   names of the rows.
 #' @param folds Which folds to draw, by default the odd ones up to 9.
 #' @param s,row Which row of the grid, see [plot_map()].
-#' @param type `"3d"` for a glass brain (needs the package misc3d), or one cut: `"axial"`, `"coronal"`
-#'   or `"sagittal"`, the same in all panels.
+#' @param type `"3d"` for a glass brain (needs the package misc3d), or one cut, the same in all
+#'   panels: `"axial"`, `"coronal"` or `"sagittal"`.
 #' @param view For `"3d"` and meshes: from where, one of the `views` of [plot_map()].
 #' @param cut For cuts: where, in mm. `NULL` cuts where most voxels are selected.
 #' @inheritParams plot_map
@@ -38,10 +38,10 @@ plot_folds <- function(object, folds = c(1, 3, 5, 7, 9), s = NULL, row = NULL,
   folds <- check_shown_folds(folds, models, missing(folds))
   radiological <- check_flag(radiological, "radiological")
   view <- check_views(view, radiological, FALSE)
-  if (!is.null(main)) main <- check_title(main)
+  main <- check_title(main)
   cex <- check_positive(cex, "cex")
 
-  place <- if (is.null(like)) map_place(models[[1]]$n2gfl.fit, "object") else map_place(like, "like")
+  place <- if (is.null(like)) map_place(models[[1]], "object") else map_place(like, "like")
   betas <- lapply(models, fold_coefficients, s = s, row = row, place = place)
   common <- lapply(betas, function(beta) which(rowSums(beta != 0) == ncol(beta)))
   draw <- fold_drawer(place, betas, type, view[1], cut, style, radiological)
@@ -60,7 +60,8 @@ check_models <- function(object) {
   models <- if (inherits(object, "cv.n2gfl")) list(object) else object
   if (!is.list(models) || !length(models) ||
       !all(vapply(models, inherits, NA, what = "cv.n2gfl"))) {
-    stop_bad("`object` must be a fit from cv.n2gfl() or a list of them, not ", describe(object), ".")
+    stop_bad("`object` must be a fit from cv.n2gfl() or a list of them, not ", describe(object),
+             ".")
   }
   features <- vapply(models, function(cv) nrow(cv$n2gfl.fit$beta), 0L)
   if (any(features != features[1])) {
@@ -85,8 +86,9 @@ check_shown_folds <- function(folds, models, default) {
 # Features by folds, at one row of the grid.
 fold_coefficients <- function(cv, s, row, place) {
   row <- map_row(cv, s, row)
-  check_features(nrow(cv$n2gfl.fit$beta), place)
-  vapply(cv$fold.fits, function(fold) as.numeric(fold$beta[, row]), numeric(nrow(cv$n2gfl.fit$beta)))
+  features <- nrow(cv$n2gfl.fit$beta)
+  check_features(features, place)
+  vapply(cv$fold.fits, function(fold) as.numeric(fold$beta[, row]), numeric(features))
 }
 
 # A function that makes one panel of coefficients in two colours.
@@ -102,7 +104,7 @@ fold_drawer <- function(place, betas, type, view, cut, style, radiological) {
   often <- rowSums(vapply(betas, function(beta) rowMeans(beta != 0), numeric(nrow(betas[[1]]))))
   layers_of <- function(values) map_layers(list(values = values, space = place$space), NULL)
   often <- layers_of(often)
-  if (often$flat && type == "3d") type <- "axial"
+  if (often$flat) type <- "axial"
   if (type == "3d") {
     hull <- hull_triangles(often$inside)
     return(function(values, colours) {
@@ -118,5 +120,6 @@ fold_drawer <- function(place, betas, type, view, cut, style, radiological) {
 # The colours that occur, with their names.
 fold_key <- function(betas, common) {
   signs <- unique(sign(unlist(lapply(betas, function(beta) range(beta)))))
-  list(key = glass_colours[c(1 %in% signs, -1 %in% signs, any(lengths(common) > 0))])
+  shown <- c(1 %in% signs, -1 %in% signs, any(lengths(common) > 0))
+  if (any(shown)) list(key = glass_colours[shown])
 }

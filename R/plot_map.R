@@ -5,22 +5,22 @@
 #'
 #' @details
 #' **Left and right.** By default pictures are in neurological convention: the subject's left is on
-#' the left. `radiological = TRUE` turns that round; a glass brain is then seen from the front and from
-#' below. Letters on every panel say which side is which (L, R, P for posterior, A for anterior), and
-#' the millimetres of each cut stand below it. All of it follows the image's affine; in which order
-#' the voxels are stored does not matter.
+#' the left. `radiological = TRUE` turns that round; a glass brain is then seen from the front and
+#' from below. Letters on every panel say which side is which (L, R, P for posterior, A for
+#' anterior), and the millimetres of each cut stand below it. All of it follows the image's affine;
+#' in which order the voxels are stored does not matter.
 #'
-#' **Cuts** go through the largest regions: the three cuts of `"ortho"` through the largest, those of
-#' `"axial"`, `"coronal"` and `"sagittal"` through one region after the other, then where most
+#' **Cuts** go through the largest regions: the three cuts of `"ortho"` through the largest, those
+#' of `"axial"`, `"coronal"` and `"sagittal"` through one region after the other, then where most
 #' voxels are. `"mosaic"` shows axial cuts at even distances. A region's size is the sum of its
 #' absolute values.
 #'
 #' **Colours** are warm for positive and cold for negative values, darker away from zero, with a bar
-#' that is symmetric about zero. Zero is transparent. In the glass brain positive values are brown and
-#' negative ones blue, as in Figure 2 of Xin and others (2015).
+#' that is symmetric about zero. Zero is transparent. In the glass brain positive values are brown
+#' and negative ones blue, as in Figure 2 of Xin and others (2015).
 #'
-#' A surface, that is a fit on a [graph_mesh()] that knows where its vertices are, is drawn from four
-#' sides instead.
+#' A surface, that is a fit on a [graph_mesh()] that knows where its vertices are, is drawn from
+#' four sides instead.
 #' @param object A fit from [n2gfl()] or `cv.n2gfl()` that was made from images; the images
 #'   themselves, whose mean is drawn; an image of class `nifti` (package oro.nifti) or `niftiImage`
 #'   (package RNifti); or a numeric vector with one value per feature, and `like`.
@@ -60,7 +60,8 @@
 #'   plot_map(cohort$truth, like = cohort$images, type = "3d")
 #' }
 #' @export
-plot_map <- function(object, s = NULL, type = c("ortho", "axial", "coronal", "sagittal", "mosaic", "3d"),
+plot_map <- function(object, s = NULL,
+                     type = c("ortho", "axial", "coronal", "sagittal", "mosaic", "3d"),
                      row = NULL, like = NULL, template = NULL, cuts = NULL, ncuts = NULL,
                      radiological = FALSE, limit = NULL, style = c("voxels", "surface"),
                      views = NULL, main = NULL, legend = TRUE, cex = 1) {
@@ -71,24 +72,20 @@ plot_map <- function(object, s = NULL, type = c("ortho", "axial", "coronal", "sa
   legend <- check_flag(legend, "legend")
   cex <- check_positive(cex, "cex")
   limit <- check_limit(limit, map$values)
-  if (!is.null(main)) main <- check_title(main)
+  cuts <- check_cuts(cuts, type)
+  ncuts <- check_ncuts(ncuts, type)
+  main <- check_title(main)
   views <- check_views(views, radiological, !is.null(map$mesh))
-  paint <- function(values) map_colours(values, limit)
 
-  if (!is.null(map$mesh)) {
-    panels <- mesh_panels(map$values, map$mesh, views, paint)
-  } else {
+  paint <- function(values) map_colours(values, limit)
+  panels <- if (!is.null(map$mesh)) mesh_panels(map$values, map$mesh, views, paint) else {
     layers <- map_layers(map, template)
-    if (layers$flat) type <- "axial"
-    panels <- if (type == "3d") {
-      glass_panels(layers, views, style)
-    } else {
-      cuts <- check_cuts(cuts, type)
-      cut_panels(layers, type, cuts, check_ncuts(ncuts, type), radiological, paint)
+    if (layers$flat) type <- "slice"
+    if (type == "3d") glass_panels(layers, views, style) else {
+      cut_panels(layers, type, cuts, ncuts, radiological, paint)
     }
   }
-  bar <- if (legend) map_bar(map, limit, type)
-  draw_panels(panels, bar, main = main, cex = cex)
+  draw_panels(panels, if (legend) map_bar(map, limit, type), main = main, cex = cex)
   invisible(panels)
 }
 
@@ -123,7 +120,8 @@ map_of <- function(object, s = NULL, row = NULL, like = NULL) {
 check_features <- function(count, place) {
   features <- if (is.null(place$mesh)) sum(place$space$mask) else place$mesh$n
   if (count != features) {
-    stop_bad("`object` must have one value per feature of `like` (", features, "), not ", count, ".")
+    stop_bad("`object` must have one value per feature of `like` (", features, "), not ", count,
+             ".")
   }
 }
 
@@ -152,9 +150,12 @@ map_of_image <- function(image) {
   }
   values[!is.finite(values)] <- 0
   mask <- array(TRUE, dim(values))
-  space <- new_space(mask, structure(RNifti::xform(image)[, ], dim = c(4, 4)), rep(NA_real_, length(mask)))
+  space <- new_space(mask, image_affine(image), rep(NA_real_, length(mask)))
   list(values = as.vector(values), space = space, name = "value")
 }
+
+# sform before qform; without its attributes.
+image_affine <- function(image) matrix(as.numeric(RNifti::xform(image)), 4)
 
 # The one row of the grid that `s` or `row` ask for.
 map_row <- function(object, s, row) {
@@ -162,7 +163,7 @@ map_row <- function(object, s, row) {
   fit <- if (cross) object$n2gfl.fit else object
   choice <- list(s = s, row = row)
   if (cross) choice <- cv_choice(object, if (is.null(s)) "lambda.min" else s, row, is.null(s))
-  rows <- choose_rows(fit, choice$s, choice$row)
+  rows <- wanted_rows(fit, choice$s, choice$row)
   if (length(rows) != 1) {
     stop_bad("`row` or `s` must name one row of the grid, not ", length(rows), ".")
   }
@@ -178,9 +179,8 @@ as_layer <- function(volume, affine) {
   from <- order(axes$axis)
   middle <- (dim(volume) - 1) / 2
   mm <- lapply(1:3, function(k) {
-    index <- seq_len(dim(volume)[from[k]]) - 1
-    at <- affine[k, 4] + sum(affine[k, 1:3] * middle) + affine[k, from[k]] * (index - middle[from[k]])
-    round(at, 6)
+    steps <- seq_len(dim(volume)[from[k]]) - 1 - middle[from[k]]
+    round(affine[k, 4] + sum(affine[k, 1:3] * middle) + affine[k, from[k]] * steps, 6)
   })
   volume <- aperm(volume, from)
   for (k in which(axes$direction[from] < 0)) {
@@ -198,8 +198,8 @@ flip_axis <- function(volume, k) {
 
 # Half the distance between neighbours; a single slice counts as thick as the others are wide.
 half_step <- function(layer) {
-  step <- vapply(layer$mm, function(at) if (length(at) > 1) (max(at) - min(at)) / (length(at) - 1) else NA, 0)
-  ifelse(is.na(step), min(step, na.rm = TRUE), step) / 2
+  step <- vapply(layer$mm, function(at) (max(at) - min(at)) / (length(at) - 1), 0)
+  ifelse(is.nan(step), min(step, na.rm = TRUE), step) / 2
 }
 
 # The anatomy and the map as layers, cut to the box of the mask.
@@ -213,11 +213,11 @@ map_layers <- function(map, template) {
   }
   # An image drawn for itself has no mask: what is not zero bounds it, or else all of it.
   shown <- if (all(space$mask) && any(over$volume != 0)) over$volume != 0 else inside$volume > 0
-  if (!is.null(template)) shown <- NULL
-  bounds <- if (is.null(shown)) layer_bounds(under, is_tissue(under)) else layer_bounds(over, shown)
-  range <- range(c(0, under$volume), na.rm = TRUE)
-  list(under = under, over = over, inside = inside, bounds = bounds, range = range,
-       reach = layer_bounds(inside, inside$volume > 0), flat = dim(over$volume)[3] == 1)
+  bounds <- layer_bounds(over, shown)
+  if (!is.null(template)) bounds <- layer_bounds(under, is_tissue(under))
+  list(under = under, over = over, inside = inside, bounds = bounds,
+       reach = layer_bounds(inside, inside$volume > 0), flat = dim(over$volume)[3] == 1,
+       range = range(c(0, under$volume), na.rm = TRUE))
 }
 
 is_tissue <- function(layer) {
@@ -237,13 +237,14 @@ template_layer <- function(template) {
     return(as_layer(replace(array(NA_real_, space$dim), space$mask, space$mean), space$affine))
   }
   if (!inherits(template, "niftiImage") && !oro.nifti::is.nifti(template)) {
-    stop_bad("`template` must be an image or the path of a NIfTI file, not ", describe(template), ".")
+    stop_bad("`template` must be an image or the path of a NIfTI file, not ", describe(template),
+             ".")
   }
   volume <- image_array(template)
   if (length(dim(volume)) != 3) {
     stop_bad("`template` must have three dimensions, not ", length(dim(volume)), ".")
   }
-  as_layer(array(as.double(volume), dim(volume)), structure(RNifti::xform(template)[, ], dim = c(4, 4)))
+  as_layer(array(as.double(volume), dim(volume)), image_affine(template))
 }
 
 # The mm around the voxels that `shown` marks, with their outer halves and a small margin.
@@ -266,9 +267,10 @@ plane_axes <- list(
 
 # The panels of a picture of cuts.
 cut_panels <- function(layers, type, cuts, ncuts, radiological, paint) {
-  planes <- if (type == "ortho") c("coronal", "sagittal", "axial") else {
-    if (type == "mosaic") "axial" else type
-  }
+  # A volume of one slice has one cut.
+  if (type == "slice") cuts <- layers$over$mm$z
+  planes <- switch(type, ortho = c("coronal", "sagittal", "axial"), mosaic = "axial",
+                   slice = "axial", type)
   if (is.null(cuts)) cuts <- choose_cuts(layers, type, ncuts)
   at <- if (type == "ortho") cuts[c(2, 1, 3)] else cuts
   cross <- if (type == "ortho") cuts
@@ -342,13 +344,10 @@ layer_picture <- function(slice, colours) {
 
 # Thin lines where the other two cuts go, open around the point itself.
 draw_cross <- function(cross, h, v, across, up) {
-  open <- 9
-  for (side in c(-1, 1)) {
-    graphics::segments(h(cross[1] + side * open), v(cross[2]), h(across[(side + 3) / 2]), v(cross[2]),
-                       col = "grey55", lwd = 0.6)
-    graphics::segments(h(cross[1]), v(cross[2] + side * open), h(cross[1]), v(up[(side + 3) / 2]),
-                       col = "grey55", lwd = 0.6)
-  }
+  open <- 9 * c(-1, 1)
+  graphics::segments(h(cross[1] + open), v(cross[2]), h(across), v(cross[2]), col = "grey55",
+                     lwd = 0.6)
+  graphics::segments(h(cross[1]), v(cross[2] + open), h(cross[1]), v(up), col = "grey55", lwd = 0.6)
 }
 
 cut_caption <- function(plane, at) {
@@ -357,7 +356,7 @@ cut_caption <- function(plane, at) {
   paste0(side, axis, " = ", mm_text(at), " mm")
 }
 
-mm_text <- function(at) sub("-", "\u2212", format(round(at, 1), trim = TRUE), fixed = TRUE)
+mm_text <- function(at) format(round(at, 1), trim = TRUE)
 
 cut_corners <- function(plane, mirror) {
   if (plane == "sagittal") c("P", "A") else if (mirror < 0) c("R", "L") else c("L", "R")
@@ -394,12 +393,13 @@ region_voxels <- function(layer) {
   on <- layer$volume != 0
   if (!any(on)) return(matrix(0, 0, 3))
   graph <- graph_mask(on)
-  label <- support_regions_cpp(graph_list(graph), c(0L, graph$n), seq_len(graph$n) - 1L)
+  nodes <- seq_len(graph$n)
+  label <- support_regions(Matrix::sparseMatrix(nodes, rep(1, graph$n), x = 1), graph)
   # Ties are broken by place, never by the order in which a region was found.
   mm <- vapply(1:3, function(k) layer$mm[[k]][arrayInd(which(on), dim(on))[, k]], numeric(graph$n))
   mm <- matrix(mm, ncol = 3)
   weight <- abs(layer$volume[on])
-  centres <- t(vapply(split(seq_len(graph$n), label), function(nodes) {
+  centres <- t(vapply(split(nodes, label), function(nodes) {
     middle <- colSums(mm[nodes, , drop = FALSE] * weight[nodes]) / sum(weight[nodes])
     away <- colSums((t(mm[nodes, , drop = FALSE]) - middle)^2)
     mm[nodes[which.min(round(away, 6))], ]
@@ -417,6 +417,7 @@ check_limit <- function(limit, values) {
 }
 
 check_title <- function(main) {
+  if (is.null(main)) return(NULL)
   if (!is.character(main) || length(main) != 1 || is.na(main)) {
     stop_bad("`main` must be one piece of text or NULL, not ", describe(main), ".")
   }

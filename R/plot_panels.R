@@ -145,9 +145,10 @@ grey_colours <- function(values, range) {
 # A bar from limits[1] to limits[2]; `colours` is a function of the values.
 new_bar <- function(limits, colours, title) {
   ticks <- pretty(limits, 4)
-  ticks <- ticks[ticks >= limits[1] - 1e-9 * diff(limits) & ticks <= limits[2] + 1e-9 * diff(limits)]
+  slack <- 1e-9 * diff(limits)
+  ticks <- ticks[ticks >= limits[1] - slack & ticks <= limits[2] + slack]
   list(limits = limits, colours = colours, title = title, ticks = ticks,
-       labels = sub("-", "\u2212", format(ticks, trim = TRUE, digits = 3), fixed = TRUE))
+       labels = format(ticks, trim = TRUE, digits = 3))
 }
 
 bar_width <- function(bar, cex) {

@@ -27,10 +27,10 @@
 #' that falls with severity; so coefficients of the diseased regions are positive and the default
 #' `sign = "nonnegative"` is right. With the levels the other way round it would be wrong.
 #'
-#' **Presets** have the class sizes of the three tasks of Xin and others (2015), and at 8 mm a mask of
-#' about 2,500 voxels, as they had: `"15ADNC"` (64 patients, 90 controls), `"30ADNC"` (66 and 110,
-#' a little less noise: the stronger scanner) and `"15MCINC"` (208 and 90; mild cognitive impairment:
-#' severity 0.4 on average, and less even).
+#' **Presets** have the class sizes of the three tasks of Xin and others (2015), and at 8 mm a mask
+#' of about 2,500 voxels, as they had: `"15ADNC"` (64 patients, 90 controls), `"30ADNC"` (66 and
+#' 110, a little less noise: the stronger scanner) and `"15MCINC"` (208 and 90; mild cognitive
+#' impairment: severity 0.4 on average, and less even).
 #'
 #' Random numbers come from the session's generator: call [set.seed()] first for the same cohort
 #' again. Files or no files, the numbers are the same.
@@ -123,9 +123,9 @@ print.n2gfl_cohort <- function(x, ...) {
   } else {
     cat("Outcome: score from ", paste(number_text(range(x$y)), collapse = " to "), "\n", sep = "")
   }
-  cat("Diseased: ", paste(table(x$region), "voxels in", levels(x$region), collapse = ", "), "\n",
+  cat("Diseased voxels: ", paste(table(x$region), "in", levels(x$region), collapse = ", "), "\n",
       sep = "")
-  if (!is.null(x$files)) cat("Files: ", length(x$files), " in ", dirname(x$files[1]), "\n", sep = "")
+  if (!is.null(x$files)) cat("Files:", length(x$files), "in", dirname(x$files[1]), "\n")
   invisible(x)
 }
 

@@ -141,7 +141,7 @@ check_data_frame <- function(data, n) {
 #' @examples
 #' if (requireNamespace("ggplot2", quietly = TRUE)) {
 #'   set.seed(1)
-#'   cohort <- simulate_cohort(n = 60, dim = c(12, 12), regions = 2)
+#'   cohort <- simulate_cohort(n = 60, dim = c(12, 12))
 #'   fit <- n2gfl(cohort$x, cohort$y, cohort$graph, family = "binomial",
 #'                lambda2 = c(0.01, 0.003))
 #'   print(ggplot2::autoplot(fit))

@@ -29,7 +29,7 @@ print(fit)
 cat("\nwrite_map(fit, \"map.nii.gz\"); plot_map(fit)\n")
 write_map(fit, path("map.nii.gz"))
 
-# ---- pictures and tables ---------------------------------------------------------------------------
+# ---- pictures and tables -------------------------------------------------------------------------
 picture <- function(name, width, height, draw) {
   png(path(name), width, height, units = "in", res = 120)
   on.exit(dev.off())
@@ -49,7 +49,7 @@ cat("\n")
 print(regions)
 write.csv(regions, path("regions.csv"), row.names = FALSE)
 
-# ---- what was left where ---------------------------------------------------------------------------
+# ---- what was left where -------------------------------------------------------------------------
 selected <- as.numeric(coef(fit, s = "lambda.min"))[-(1:4)] != 0
 cat(sprintf("\nOf %d selected voxels %d are in the diseased regions, worst duality gap %.1e.\n",
             sum(selected), sum(selected & cohort$truth > 0), max(fit$n2gfl.fit$grid$gap)))

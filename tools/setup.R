@@ -15,7 +15,7 @@ listed <- function(field) {
 }
 only_vignettes <- c("knitr", "rmarkdown")
 packages <- list(
-  demo = c(listed("Imports"), listed("LinkingTo")),
+  demo = c(listed("Imports"), listed("LinkingTo"), "misc3d"),
   test = setdiff(listed("Suggests"), only_vignettes),
   check = only_vignettes,
   document = "roxygen2",

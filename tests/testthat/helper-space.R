@@ -68,3 +68,6 @@ local_device <- function(width = 7, height = 4, env = parent.frame()) {
   device <- grDevices::dev.cur()
   withr::defer(grDevices::dev.off(device), envir = env)
 }
+
+# misc3d loads the toolkit Tk, which complains when there is no screen.
+skip_without_misc3d <- function() suppressWarnings(testthat::skip_if_not_installed("misc3d"))

@@ -2,7 +2,8 @@
 made_up_cv <- function(images, selected, rows = 2) {
   d <- ncol(images$x)
   beta <- function(values) {
-    Matrix::sparseMatrix(i = abs(values), j = rep(rows, length(values)), x = sign(values), dims = c(d, rows))
+    Matrix::sparseMatrix(i = abs(values), j = rep(rows, length(values)), x = sign(values),
+                         dims = c(d, rows))
   }
   all <- beta(Reduce(union, selected))
   fit <- structure(list(beta = all, space = images$space, graph = images$graph,
@@ -19,7 +20,8 @@ test_that("the overlap is what all folds select, not only those that are drawn",
   expect_identical(plot_folds(cv, folds = c(1, 3), type = "axial"), list(3L))
   expect_identical(plot_folds(cv, row = 1, type = "axial"), list(integer(0)))
   signs <- made_up_cv(images, list(c(3, -4), c(-3, -4), c(3, -4, 5)))
-  expect_identical(plot_folds(list(a = cv, b = signs), type = "coronal"), list(a = 3L, b = c(3L, 4L)))
+  expect_identical(plot_folds(list(a = cv, b = signs), type = "coronal"),
+                   list(a = 3L, b = c(3L, 4L)))
 })
 
 test_that("each panel shows its fold, in two colours, and the overlap in green", {
@@ -42,7 +44,7 @@ test_that("each panel shows its fold, in two colours, and the overlap in green",
 })
 
 test_that("folds of a real cross-validation are drawn", {
-  skip_if_not_installed("misc3d")
+  skip_without_misc3d()
   local_device()
   withr::local_seed(21)
   cohort <- simulate_cohort(n = 30, dim = c(12, 12))

@@ -36,7 +36,9 @@ test_that("the parts of a cohort agree with each other", {
 })
 
 test_that("the head is its own mirror image, with left regions on the left", {
-  for (grid in list(phantom_grid(NULL, 8), phantom_grid(NULL, c(7, 9, 9)), phantom_grid(c(15, 16), NULL))) {
+  grids <- list(phantom_grid(NULL, 8), phantom_grid(NULL, c(7, 9, 9)),
+                phantom_grid(c(15, 16), NULL))
+  for (grid in grids) {
     anatomy <- phantom_anatomy(grid)
     mirror <- function(array) array[rev(seq_len(nrow(array))), , , drop = FALSE]
     expect_equal(anatomy$template, mirror(anatomy$template), tolerance = 1e-12)
@@ -112,8 +114,9 @@ test_that("files hold the cohort", {
   first <- RNifti::readNifti(cohort$data$file[1])
   expect_equal(as.array(first)[cohort$mask], cohort$x[1, ], tolerance = 1e-6)
   expect_equal(RNifti::xform(first), cohort$images$space$affine, ignore_attr = TRUE)
-  expect_identical(RNifti::niftiHeader(first)$sform_code, 2L)
-  expect_identical(RNifti::niftiHeader(first)$datatype, 16L)
+  header <- RNifti::niftiHeader(cohort$data$file[1])
+  expect_identical(header$sform_code, 2L)
+  expect_identical(header$datatype, 16L)
   expect_identical(as.array(RNifti::readNifti(cohort$files[["mask"]])) != 0, cohort$mask,
                    ignore_attr = TRUE)
   expect_equal(as.array(RNifti::readNifti(cohort$files[["atlas"]])), cohort$atlas,
