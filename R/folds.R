@@ -34,7 +34,7 @@ make_folds <- function(y, nfolds = 10, group = NULL) {
   n <- length(classes)
   nfolds <- check_nfolds(nfolds, n)
   if (is.null(group)) return(deal_rows(classes, nfolds))
-  group <- check_group(group, n)
+  group <- check_group(group, n, "value of `y`")
   if (nlevels(group) < nfolds) {
     stop_bad("`nfolds` must be at most the number of groups (", nlevels(group), "), not ",
              nfolds, ".")
@@ -69,7 +69,7 @@ deal_groups <- function(classes, group, nfolds) {
   fold <- integer(nrow(counts))
   shuffled <- sample.int(nrow(counts))
   for (g in shuffled[order(-rowSums(counts)[shuffled])]) {
-    # The squared distance from equal shares grows by this much, up to what is the same for all folds.
+    # So much the squared distance from equal shares grows, up to what all folds have in common.
     overlap <- placed %*% counts[g, ]
     # Among equals the smallest fold: an empty one always wins, so none stays empty.
     fold[g] <- order(overlap, rowSums(placed))[1]
@@ -88,12 +88,12 @@ check_nfolds <- function(nfolds, n) {
   nfolds
 }
 
-check_group <- function(group, n) {
+check_group <- function(group, n, per = "row of `x`") {
   if (is.null(group)) return(NULL)
   if (!(is.atomic(group) || is.factor(group)) || length(dim(group)) > 1) {
     stop_bad("`group` must be a vector or a factor, not ", describe(group), ".")
   }
-  check_length(group, "group", n, "row of `x`")
+  check_length(group, "group", n, per)
   if (anyNA(group)) {
     stop_bad("`group` must have no missing values, but element ", which(is.na(group))[1],
              " is NA.")

@@ -15,7 +15,8 @@ run_tasks <- function(tasks, work, ..., alive = "", checkpoint = NULL, trace = F
     progressr::progressor(steps = length(open))
   }
   tick <- if (!quiet) task_ticker(signal)
-  show <- if (trace) plain_bar(length(tasks), length(tasks) - length(open)) else function(name) NULL
+  show <- if (trace) plain_bar(length(tasks), length(tasks) - length(open)) else identity
+  here <- Sys.getpid()  # forked workers inherit the handler
   answers[open] <- withCallingHandlers(
     if (wants_futures()) {
       run_with_futures(tasks[open], work, ..., checkpoint = checkpoint, tick = tick)
@@ -25,7 +26,7 @@ run_tasks <- function(tasks, work, ..., alive = "", checkpoint = NULL, trace = F
                  tick = tick)
       })
     },
-    n2gfl_done = function(done) show(conditionMessage(done))
+    n2gfl_done = function(done) if (Sys.getpid() == here) show(conditionMessage(done))
   )
   stats::setNames(answers, names(tasks))
 }

@@ -5,26 +5,6 @@ make_wide <- function(n = 400) {
   list(x = x, y = rowSums(x[, 1:20]) + rnorm(n), graph = graph_grid(c(30, 30, 30)))
 }
 
-# Peak of the process in bytes while `expr` runs, beyond what it had before; NA where the
-# system cannot say.
-peak_memory <- function(expr) {
-  reset <- tryCatch(
-    suppressWarnings({
-      cat("5", file = "/proc/self/clear_refs")
-      TRUE
-    }),
-    error = function(e) FALSE
-  )
-  if (!reset) return(NA)
-  read <- function(field) {
-    line <- grep(paste0("^", field, ":"), readLines("/proc/self/status"), value = TRUE)
-    1024 * as.numeric(gsub("[^0-9]", "", line))
-  }
-  before <- read("VmRSS")
-  force(expr)
-  read("VmHWM") - before
-}
-
 test_that("R makes no copy of x", {
   skip_if_not(capabilities("profmem"), "R without memory profiling")
   withr::local_seed(331)

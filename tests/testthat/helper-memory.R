@@ -1,0 +1,19 @@
+# Peak of the process in bytes while `expr` runs, beyond what it had before; NA where the
+# system cannot say.
+peak_memory <- function(expr) {
+  reset <- tryCatch(
+    suppressWarnings({
+      cat("5", file = "/proc/self/clear_refs")
+      TRUE
+    }),
+    error = function(e) FALSE
+  )
+  if (!reset) return(NA)
+  read <- function(field) {
+    line <- grep(paste0("^", field, ":"), readLines("/proc/self/status"), value = TRUE)
+    1024 * as.numeric(gsub("[^0-9]", "", line))
+  }
+  before <- read("VmRSS")
+  force(expr)
+  read("VmHWM") - before
+}
