@@ -37,17 +37,18 @@ double relative_distance(const VectorXd& a, const VectorXd& b) {
 }
 
 // Every method against `meant`, the matrix that the view stands for.
-void check_view(const Design& x, const MatrixXd& meant, Random& random) {
+// `slack`: how much larger rounding may be than that of the products alone.
+void check_view(const Design& x, const MatrixXd& meant, Random& random, double slack = 1) {
   const int n = static_cast<int>(meant.rows());
   const VectorXd v = uniform_vector(random, n, -1, 1), h = uniform_vector(random, n, 0, 1);
   CHECK(x.rows() == n && x.cols() == meant.cols());
   VectorXd product;
   Poll poll;
   x.transpose_times(v, product, 1, poll);
-  CHECK_NEAR(relative_distance(product, meant.transpose() * v), 0, 1e-14);
+  CHECK_NEAR(relative_distance(product, meant.transpose() * v), 0, 1e-14 * slack);
   for (int j = 0; j < x.cols(); ++j) {
     const VectorXd column = meant.col(j);
-    const double size = 1e-14 * column.norm();
+    const double size = 1e-14 * slack * column.norm();
     CHECK_NEAR(x.dot(j, v), column.dot(v), size);
     VectorXd sum = v, weighted = v;
     x.add(j, -0.7, sum);
@@ -179,4 +180,36 @@ TEST(design_products_cross_blocks) {
   Poll poll;
   dense(x).transpose_times(v, product, 2, poll);
   CHECK_NEAR((product - x.transpose() * v).cwiseAbs().maxCoeff(), 0, 1e-15);
+}
+
+// X - Z P X against plain algebra, together with scaling and mirror; rows where P is zero do not count.
+TEST(design_removes_nuisance_effects) {
+  Random random(7);
+  for (int round = 0; round < 10; ++round) {
+    const int n = 6 + random() % 15, q = 1 + random() % 3;
+    const MatrixXd x = half_empty(random, n, 5), z = uniform_matrix(random, n, q, -1, 1);
+    MatrixXd p = uniform_matrix(random, q, n, -1, 1);
+    p.col(2).setZero();
+    const MatrixXd left = x - z * (p * x);
+    VectorXd omega = uniform_vector(random, n, 0.1, 2);
+    omega /= omega.sum();
+    MatrixXd scaled = left;
+    for (int j = 0; j < scaled.cols(); ++j) {
+      const double mean = omega.dot(left.col(j));
+      const double sd = std::sqrt(omega.dot((left.col(j).array() - mean).square().matrix()));
+      scaled.col(j) *= sd > 1e-13 * std::fabs(mean) ? 1 / sd : 0;
+    }
+    const SparseColumns columns(x);
+    for (Design view : {dense(x), columns.design()}) {
+      view.deconfound(z, p);
+      check_view(view, left, random, 1e2);
+      for (int j = 0; j < left.cols(); ++j) {
+        CHECK_NEAR(view.norms(j).plain, left.col(j).norm(), 1e-13);
+        CHECK(view.norms(j).centred >= centred_norm(left.col(j)) * (1 - 1e-12));
+      }
+      view.standardise(omega);
+      view.mirror();
+      check_view(view, -scaled, random, 1e4);
+    }
+  }
 }

@@ -1,11 +1,14 @@
 // A view of X, dense or sparse by columns: never copied, centred or scaled in memory. Scaling and the
-// mirror of sign = "nonpositive" are applied on the fly.
+// mirror of sign = "nonpositive" are applied on the fly. So is the removal of nuisance effects: with
+// deconfound() the view is X - Z P X, column by column x_j - Z b_j with b_j = P x_j kept.
 #pragma once
 
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
+#include <vector>
 #include <vector>
 
 #include "loss.hpp"
@@ -36,6 +39,17 @@ class Design {
 
   void mirror() { mirror_ = -mirror_; }
 
+  // Z: rows x q, P: q x rows. Rows for which P is zero have no influence on what is removed.
+  void deconfound(const MatrixXd& nuisance, const MatrixXd& estimator) {
+    std::vector<VectorXd> row(estimator.rows());
+    for (std::size_t k = 0; k < row.size(); ++k) row[k] = estimator.row(k);
+    MatrixXd effects(estimator.rows(), cols_);
+    for (int j = 0; j < cols_; ++j)
+      for (std::size_t k = 0; k < row.size(); ++k) effects(k, j) = raw_dot(j, row[k]);
+    nuisance_ = nuisance;
+    effects_ = std::move(effects);
+  }
+
   // Columns divided by their weighted standard deviation; a constant column becomes zero.
   void standardise(const VectorXd& omega) {
     scale_.resize(cols_);
@@ -45,11 +59,23 @@ class Design {
     }
   }
 
-  double dot(int j, const VectorXd& v) const { return scale(j) * raw_dot(j, v); }
+  double dot(int j, const VectorXd& v) const { return dot(j, v, nuisance_part(v)); }
+
+  // The same for many columns and one v, whose nuisance_part() is known.
+  double dot(int j, const VectorXd& v, const VectorXd& part) const {
+    const double removed = deconfounded() ? effects_.col(j).dot(part) : 0.0;
+    return scale(j) * (raw_dot(j, v) - removed);
+  }
+
+  // Z'v; empty when nothing is removed.
+  VectorXd nuisance_part(const VectorXd& v) const {
+    return deconfounded() ? VectorXd(nuisance_.transpose() * v) : VectorXd();
+  }
 
   // out += factor * column j
   void add(int j, double factor, VectorXd& out) const {
     factor *= scale(j);
+    if (deconfounded()) out.noalias() -= nuisance_ * (factor * effects_.col(j));
     if (starts_ == nullptr) {
       out += factor * column(j);
       return;
@@ -73,6 +99,7 @@ class Design {
   // out += factor * h * column j, entry by entry
   void add_weighted(int j, double factor, const VectorXd& h, VectorXd& out) const {
     factor *= scale(j);
+    if (deconfounded()) out.array() -= h.array() * (nuisance_ * (factor * effects_.col(j))).array();
     if (starts_ == nullptr) {
       out.array() += factor * h.array() * column(j).array();
       return;
@@ -86,6 +113,7 @@ class Design {
   // sum_i h_i x_ij^2
   double weighted_square(int j, const VectorXd& h) const {
     const double s = scale(j) * scale(j);
+    if (deconfounded()) return s * expanded(j).cwiseAbs2().dot(h);
     if (starts_ == nullptr) return s * column(j).cwiseAbs2().dot(h);
     double sum = 0;
     for (int k = starts_[j]; k < starts_[j + 1]; ++k) sum += h[indices_[k]] * values_[k] * values_[k];
@@ -96,12 +124,13 @@ class Design {
   void transpose_times(const VectorXd& v, VectorXd& out, int threads, Poll& poll) const {
     out.resize(cols_);
     constexpr int kBlock = 4096;
+    const VectorXd part = nuisance_part(v);
     for (int begin = 0; begin < cols_; begin += kBlock) {
       const int end = std::min(cols_, begin + kBlock);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
 #endif
-      for (int j = begin; j < end; ++j) out[j] = dot(j, v);
+      for (int j = begin; j < end; ++j) out[j] = dot(j, v, part);
       poll.now();
     }
     (void)threads;
@@ -114,7 +143,11 @@ class Design {
 
   Norms norms(int j) const {
     double sum = 0, squares = 0;
-    if (starts_ == nullptr) {
+    if (deconfounded()) {
+      const VectorXd x = expanded(j);
+      sum = x.sum();
+      squares = x.squaredNorm();
+    } else if (starts_ == nullptr) {
       sum = column(j).sum();
       squares = column(j).squaredNorm();
     } else {
@@ -143,13 +176,22 @@ class Design {
     return sum;
   }
 
-  // Two passes: one pass cancels when the mean is far larger than the deviation.
-  double deviation(int j, const VectorXd& omega) const {
+  bool deconfounded() const { return effects_.size() > 0; }
+
+  // Column j as a vector, before scaling.
+  VectorXd expanded(int j) const {
     VectorXd x = VectorXd::Zero(rows_);
     if (starts_ == nullptr)
       x = column(j);
     else
       for (int k = starts_[j]; k < starts_[j + 1]; ++k) x[indices_[k]] = values_[k];
+    if (deconfounded()) x.noalias() -= nuisance_ * effects_.col(j);
+    return x;
+  }
+
+  // Two passes: one pass cancels when the mean is far larger than the deviation.
+  double deviation(int j, const VectorXd& omega) const {
+    const VectorXd x = expanded(j);
     const double mean = x.dot(omega);
     const double sd = std::sqrt((x.array() - mean).square().matrix().dot(omega));
     return sd > 1e-13 * std::fabs(mean) ? sd : 0.0;
@@ -161,6 +203,7 @@ class Design {
   const int* indices_ = nullptr;
   double mirror_ = 1.0;
   VectorXd scale_;
+  MatrixXd nuisance_, effects_;  // Z, and the b_j as columns
 };
 
 }  // namespace n2gfl

@@ -19,13 +19,14 @@ class LazyGradient {
   // From now on values belong to this residual; what is known of old ones serves as prediction.
   void set_residual(const VectorXd& residual) {
     residual_ = &residual;
+    nuisance_part_ = model_->x.nuisance_part(residual);
     ++epoch_;
     predicted_ = false;
   }
 
   double operator()(int i) {
     if (epoch_of_[i] != epoch_) {
-      values_[i] = model_->x.dot(i, *residual_);
+      values_[i] = model_->x.dot(i, *residual_, nuisance_part_);
       epoch_of_[i] = epoch_;
       model_->poll();
     }
@@ -62,7 +63,7 @@ class LazyGradient {
  private:
   const Model* model_;
   const VectorXd* residual_ = nullptr;
-  VectorXd values_, guess_;
+  VectorXd values_, guess_, nuisance_part_;
   std::vector<int> epoch_of_;
   int epoch_ = 0;
   bool predicted_ = false;
