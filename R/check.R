@@ -357,9 +357,13 @@ check_data <- function(arguments, control) {
   weights <- check_weights(arguments$weights, nrow(x))
   response <- check_y(arguments$y, control$family, weights)
   offset <- check_offset(arguments$offset, nrow(x))
-  covariates <- check_covariates(arguments$covariates, nrow(x))
+  coder <- covariate_coder(arguments$covariates, arguments$data, nrow(x))
+  covariates <- code_covariates(coder, weights)
   check_rank(covariates, weights, control$intercept)
+  deconfound <- check_deconfound(arguments$deconfound, arguments$controls, covariates)
   penalty.factor <- check_penalty_factor(arguments$penalty.factor, ncol(x))
   list(x = x, y = response$y, classnames = response$classnames, graph = graph, weights = weights,
-       offset = offset, covariates = covariates, penalty.factor = penalty.factor)
+       offset = offset, covariates = covariates, penalty.factor = penalty.factor, coder = coder,
+       controls = if (deconfound) find_controls(arguments$y, arguments$controls),
+       space = arguments$space)
 }

@@ -291,8 +291,8 @@ fold_tasks <- function(foldid) {
 fit_fold <- function(held, problem, weights, grid, alive) {
   weights[held] <- 0
   fits <- solve_problem(problem, weights, grid, alive = alive)
-  coefficients <- fit_coefficients(fits, problem$data)
-  data <- problem$data
+  data <- data_at(problem$data, weights)
+  coefficients <- fit_coefficients(fits, data)
   link <- linear_predictor(coefficients, data$x, data$covariates, data$offset, held)
   c(coefficients, list(gap = fits$gap, converged = fits$converged, held = held,
                        link = unname(link)))

@@ -1,3 +1,131 @@
+#' Read brain images
+#'
+#' Reads images of many subjects into one matrix, subjects in rows and the voxels of a mask in
+#' columns, together with the graph of the voxels and their place in millimetres. [n2gfl()] and
+#' [cv.n2gfl()] take the result as `x` and need no `graph` then.
+#'
+#' @details
+#' Files are read by RNifti one after the other, as they are stored: nothing is reoriented. What is
+#' reported in millimetres does not depend on the order of storage. The peak memory is the matrix
+#' plus a volume or two. Scale factors in the headers are applied. The affine is the sform's, or
+#' the qform's if there is no sform; both are kept for the maps that are written later.
+#'
+#' Without a `mask`, voxels are inside whose mean over the subjects exceeds `threshold` (values that
+#' are not finite count as 0 in this mean). Voxels that have the same value in all subjects are
+#' dropped from the mask, and counted.
+#'
+#' `coarsen` averages blocks of voxels. It is given along the left-right, posterior-anterior and
+#' inferior-superior axes, and the blocks are counted from the left, posterior and inferior end, so
+#' that they are the same however the image is stored; a last block may be cut by the image's
+#' border and is then the mean of what it holds. A mask on the grid of the files is coarsened too:
+#' a block is inside if at least half of it is. With a `threshold`, it is applied to the blocks.
+#'
+#' Everything that does not fit together is an error: images whose grids differ in size or by more
+#' than 0.001 mm in place, a mask on another grid, values that are not finite inside the mask, the
+#' same file twice, files that are damaged.
+#' @param files The images, all on one grid: paths of NIfTI files (`.nii`, `.nii.gz`, or `.hdr` with
+#'   `.img`); the path of one file with four dimensions, the fourth being subjects; a list of
+#'   images of class `nifti` (oro.nifti) or `niftiImage` (RNifti) or of arrays; one image or array
+#'   with four dimensions; or a data frame with one row per subject and a column `file` with the
+#'   paths. Names become the subjects' names.
+#' @param mask The voxels to use: a path, an image or an array on the grid of the images (or on the
+#'   coarsened grid), not zero or `TRUE` inside; `NULL` for a `threshold`.
+#' @param threshold Without a mask, the mean above which a voxel is inside.
+#' @param coarsen Size in voxels of the blocks to average: three whole numbers, or one for all three
+#'   axes; `NULL` for none.
+#' @param neighbours Neighbours of a voxel in the graph: 6, 18 or 26, see [graph_mask()].
+#' @param na What to do with values inside the mask that are not finite: `"error"`, `"zero"` (take
+#'   them as 0) or `"drop"` (drop those voxels from the mask).
+#' @param data A data frame with one row per image, in the same order: the subjects, for the
+#'   covariates of [n2gfl()]. If it has a column `file`, its rows are matched to the paths in
+#'   `files`. By default `files` itself, if that is a data frame.
+#' @param like Images, or a fit to images, whose mask, coarsening and graph are to be used again,
+#'   for predictions. The new images must be on the same grid, and no voxel is dropped.
+#' @param verbose Show a progress bar on the message stream?
+#' @param ... Must be empty.
+#' @return A list of class `n2gfl_images`:
+#'   \item{x}{Matrix with one row per subject and one column per voxel of the mask, in R's order of
+#'     the array.}
+#'   \item{graph}{Graph of the voxels, from [graph_mask()].}
+#'   \item{space}{Where the voxels are: `dim` and `mask` of the grid, its `affine` from voxel
+#'     indices (counted from 0) to millimetres, its NIfTI `header`, the `mean` of the images inside
+#'     the mask, and how it was coarsened.}
+#'   \item{subjects}{Names of the subjects.}
+#'   \item{data}{The data frame of subjects, or `NULL`.}
+#'   \item{dropped}{Number of voxels that were dropped because they had no variance.}
+#'
+#'   `dim()` is that of `x`, `images[i]` or `images[i, ]` takes some subjects, `summary()` has a row
+#'   for each subject, and `plot()` shows the mean image with the mask's outline.
+#' @seealso [n2gfl()], [write_map()], [region_table()]; [read_surface()] for surfaces.
+#' @examples
+#' # Four small images on disk, the third axis cut short
+#' folder <- tempfile()
+#' dir.create(folder)
+#' set.seed(1)
+#' files <- file.path(folder, paste0("sub-", 1:4, ".nii.gz"))
+#' for (file in files) {
+#'   image <- RNifti::asNifti(array(runif(10 * 12 * 8), c(10, 12, 8)))
+#'   RNifti::sform(image) <- structure(diag(c(2, 2, 2, 1)), code = 2L)
+#'   RNifti::writeNifti(image, file, datatype = "float")
+#' }
+#' images <- read_images(files, threshold = 0.4)
+#' images
+#' read_images(files, threshold = 0.4, coarsen = c(2, 2, 2))
+#' summary(images[1:2])
+#' plot(images)
+#' unlink(folder, recursive = TRUE)
+#' @export
+read_images <- function(files, mask = NULL, threshold = 0.2, coarsen = NULL, neighbours = 6, ...,
+                        na = c("error", "zero", "drop"), data = NULL, like = NULL,
+                        verbose = interactive()) {
+  check_empty_dots(...)
+  na <- match_choice(na, "na", c("error", "zero", "drop"))
+  verbose <- check_flag(verbose, "verbose")
+  if (!is.null(like)) {
+    given <- c(mask = !missing(mask), threshold = !missing(threshold),
+               coarsen = !missing(coarsen), neighbours = !missing(neighbours))
+    return(read_like(files, like, given, na, data, verbose))
+  }
+  threshold <- check_threshold(threshold)
+  neighbours <- check_neighbours(neighbours, 3)
+  source <- image_source(files, data)
+  on.exit(source$close(), add = TRUE)
+  grid <- coarse_grid(source, coarsen)
+  plan <- list(source = source, grid = grid, na = na, verbose = verbose, fixed = FALSE)
+  kept <- if (is.null(mask)) {
+    read_by_mean(plan, threshold)
+  } else {
+    read_inside(plan, check_image_mask(mask, source, grid))
+  }
+  space <- new_space(kept$mask, grid$affine, colMeans(kept$x), grid$header, grid$coarsen,
+                     source[c("dim", "affine")])
+  new_images(kept$x, graph_mask(kept$mask, neighbours), space, source$subjects, source$data,
+             kept$dropped)
+}
+
+# New images for an old mask: nothing is chosen, and nothing dropped.
+read_like <- function(files, like, given, na, data, verbose) {
+  space <- image_space(like, "like")
+  if (any(given)) {
+    stop_bad("`", names(given)[given][1], "` must not be given together with `like`, which has ",
+             "its own.")
+  }
+  if (na == "drop") {
+    stop_bad("`na` must be \"error\" or \"zero\" together with `like`, because its mask stays ",
+             "as it is, not \"drop\".")
+  }
+  source <- image_source(files, data)
+  on.exit(source$close(), add = TRUE)
+  if (!same_grid(space$source, source)) {
+    stop_bad("`files` must be on the grid of `like`, but they have ",
+             grid_difference(space$source, source), ".")
+  }
+  grid <- coarse_grid(source, space$coarsen)
+  plan <- list(source = source, grid = grid, na = na, verbose = verbose, fixed = TRUE)
+  x <- read_inside(plan, space$mask)$x
+  new_images(x, image_graph(like), space, source$subjects, source$data, 0L)
+}
+
 new_images <- function(x, graph, space, subjects, data = NULL, dropped = 0L) {
   structure(
     list(x = x, graph = graph, space = space, subjects = subjects, data = data,
@@ -8,10 +136,156 @@ new_images <- function(x, graph, space, subjects, data = NULL, dropped = 0L) {
 
 is_images <- function(x) inherits(x, "n2gfl_images")
 
-# What n2gfl() and cv.n2gfl() make of `x` and `graph`: list(x, graph, space, data). A plain matrix
-# passes through as it is, without a copy.
-unpack_images <- function(x, graph) {
-  if (!is_images(x)) return(list(x = x, graph = graph, space = NULL, data = NULL))
-  list(x = x$x, graph = if (missing(graph) || is.null(graph)) x$graph else graph,
-       space = x$space, data = x$data)
+# Arguments of n2gfl() whose `x` may be images: they bring their matrix, graph, space and subjects.
+# A plain matrix passes through as it is, without a copy.
+unpack_images <- function(arguments) {
+  if (!is_images(arguments$x)) return(arguments)
+  images <- arguments$x
+  arguments$x <- images$x
+  if (is.null(arguments$graph)) arguments$graph <- images$graph
+  if (is.null(arguments$data)) arguments$data <- images$data
+  arguments$space <- images$space
+  arguments
+}
+
+image_graph <- function(object) {
+  if (inherits(object, "cv.n2gfl")) object$n2gfl.fit$graph else object$graph
+}
+
+# The matrix of new images for a fit: on the same grid, with the same mask.
+new_image_matrix <- function(images, object, name = "newx") {
+  if (!is_images(images)) return(images)
+  space <- image_space(object, "object")
+  if (!same_grid(space, images$space)) {
+    stop_bad("`", name, "` must be on the grid of the fit, but they have ",
+             grid_difference(space, images$space), ".")
+  }
+  differ <- sum(space$mask != images$space$mask)
+  if (differ) {
+    stop_bad("`", name, "` must have the mask of the fit, but ", count_of(differ, "voxel"),
+             " differ: read the new images with `like`.")
+  }
+  images$x
+}
+
+# ---- reading -------------------------------------------------------------------------------------
+
+# Every image once, into the voxels of a known mask.
+read_inside <- function(plan, inside) {
+  index <- which(inside)
+  store <- store_new_cpp(plan$source$n, length(index), plan$grid$narrow)
+  for (i in seq_len(plan$source$n)) {
+    values <- read_values(plan, i, index)
+    if (plan$na == "error") check_values(values, plan$source$labels[i])
+    store_put_cpp(store, i, finite_or_zero(values, plan$na))
+  }
+  finish_store(store, plan, inside, rep(TRUE, length(index)))
+}
+
+# Every image once, although the mask is known only at the end: the first few images say which
+# voxels may come into question, and these are stored. If another voxel's mean exceeds the threshold
+# after all, the images are read again. Values that do not fit into a float are read again always:
+# storing more voxels than needed would take more memory than the matrix.
+read_by_mean <- function(plan, threshold) {
+  n <- plan$source$n
+  early <- lapply(seq_len(early_images(n)), function(i) read_values(plan, i))
+  total <- Reduce(`+`, lapply(early, finite_or_zero, "zero"))
+  candidate <- total / length(early) > threshold - 0.5 * abs(threshold) & plan$grid$once
+  index <- which(candidate)
+  store <- store_new_cpp(n, length(index), plan$grid$narrow)
+  for (i in seq_len(n)) {
+    values <- if (i <= length(early)) early[[i]] else read_values(plan, i)
+    if (i > length(early)) add_finite_cpp(total, values)
+    if (length(index)) store_put_cpp(store, i, finite_or_zero(values[index], plan$na))
+  }
+  inside <- array(total / n > threshold, plan$grid$dim)
+  if (!any(inside)) stop_empty_threshold(threshold, max(total / n))
+  if (any(inside[!candidate])) {
+    rm(store, early)
+    return(read_inside(plan, inside))
+  }
+  finish_store(store, plan, array(candidate, plan$grid$dim), inside[index])
+}
+
+# So few that they need no more memory than the matrix will.
+early_images <- function(n) max(min(n, 3), min(5, n %/% 20))
+
+# One image: all its values, or those at `index`, in blocks if it is coarsened.
+read_values <- function(plan, i, index = NULL) {
+  if (plan$verbose) show_reading(i, plan$source$n)
+  volume <- plan$source$read(i)
+  if (is.null(plan$grid$block) && !is.null(index)) return(as.double(volume[index]))
+  values <- as.double(if (inherits(volume, "niftiImage")) as.array(volume) else volume)
+  if (is.null(plan$grid$block)) return(values)
+  values <- block_means_cpp(values, plan$grid$block, prod(plan$grid$dim))
+  if (is.null(index)) values else values[index]
+}
+
+finite_or_zero <- function(values, na) {
+  if (na == "zero" && !all_finite_cpp(values)) values[!is.finite(values)] <- 0
+  values
+}
+
+# The store as a matrix, without what is not wanted: list(x, mask, dropped). `stored` is an array,
+# `wanted` says which of its voxels are inside the mask.
+finish_store <- function(store, plan, stored, wanted) {
+  scan <- store_scan_cpp(store)
+  bad <- wanted & scan$bad > 0
+  if (any(bad) && plan$na == "error") stop_first_bad(store, plan$source, wanted)
+  constant <- wanted & !bad & !scan$varies & plan$source$n > 1 & !plan$fixed
+  keep <- wanted & !bad & !constant
+  if (!any(keep)) {
+    stop_bad("`files` must differ in at least one voxel of the mask, but of ", length(keep),
+             " none is left: ", sum(bad), " not finite, ", sum(constant), " without variance.")
+  }
+  stored[stored] <- keep
+  list(x = store_take_cpp(store, keep, plan$source$subjects), mask = stored,
+       dropped = sum(constant))
+}
+
+# A bar that is drawn again on the same line.
+show_reading <- function(i, n) {
+  width <- 30
+  done <- floor(width * i / n)
+  message("\r|", strrep("=", done), strrep(" ", width - done), "| image ", i, " of ", n,
+          if (i == n) "\n", appendLF = FALSE)
+}
+
+# ---- refusals ------------------------------------------------------------------------------------
+
+check_empty_dots <- function(...) {
+  given <- list(...)
+  if (!length(given)) return(invisible())
+  first <- names(given)[1]
+  what <- if (is.null(first) || first == "") "without a name" else paste0("`", first, "`")
+  stop_bad("`...` must be empty, but there is an argument ", what, ".")
+}
+
+check_threshold <- function(threshold) {
+  if (!is_number(threshold) || !is.finite(threshold)) {
+    stop_bad("`threshold` must be a number, not ", describe(threshold), ".")
+  }
+  as.double(threshold)
+}
+
+check_values <- function(values, label) {
+  if (!all_finite_cpp(values)) stop_not_finite_image(label, sum(!is.finite(values)))
+}
+
+stop_not_finite_image <- function(label, count) {
+  stop_bad("`files` must hold finite numbers inside the mask, but ", label, " has ",
+           count_of(count, "voxel"), " with NaN or Inf there: fix it, or choose na = \"zero\" or ",
+           "na = \"drop\".")
+}
+
+stop_first_bad <- function(store, source, wanted) {
+  for (i in seq_len(source$n)) {
+    count <- store_count_bad_cpp(store, i, wanted)
+    if (count) stop_not_finite_image(source$labels[i], count)
+  }
+}
+
+stop_empty_threshold <- function(threshold, largest) {
+  stop_bad("`threshold` must be below the largest mean of a voxel over the images, ",
+           number_text(largest), ", not ", number_text(threshold), ": no voxel is left.")
 }

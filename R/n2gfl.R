@@ -42,20 +42,34 @@
 #' matrix, once as well. Convert beforehand when you fit the same data many times.
 #'
 #' @param x The features: a numeric matrix with one row per observation and one column per feature,
-#'   or a sparse matrix of the Matrix package. No missing or infinite values. See *Memory*.
+#'   a sparse matrix of the Matrix package, or images from [read_images()]. No missing or infinite
+#'   values. See *Memory*.
 #' @param y The response. For `"gaussian"` a numeric vector that is not constant. For `"binomial"` a
 #'   vector with two classes: -1 and 1, 0 and 1, logical, or a factor; all mean the same. The
 #'   larger value, or the later level, is the class whose probability is modelled. Empty factor
 #'   levels are ignored.
 #' @param graph The graph of the features, with one node per column of `x`: see [graph_mask()],
 #'   [graph_grid()], [graph_chain()], [graph_mesh()], [graph_edges()], or anything that
-#'   [as_graph()] takes (an igraph graph, an adjacency matrix).
+#'   [as_graph()] takes (an igraph graph, an adjacency matrix). Images bring their own.
 #' @param family Kind of response, `"gaussian"` or `"binomial"`.
 #' @param sign Which coefficients are allowed: `"nonnegative"`, `"nonpositive"` or `"free"`.
-#' @param covariates A numeric matrix (or vector) of variables that enter without a penalty and
-#'   without a sign, such as age and sex: one row per row of `x`. Factors need
-#'   [stats::model.matrix()] first. The columns must be linearly independent of the intercept and
-#'   of each other.
+#' @param covariates Variables that enter without a penalty and without a sign, such as age and sex:
+#'   a formula without a left side, `~ age + sex`, for variables in `data`, or a numeric matrix (or
+#'   vector) with one row per row of `x`. A formula is coded as in [stats::model.matrix()] beside an
+#'   intercept, anew for the training rows of each fold: factor levels, contrasts and the bases of
+#'   `poly()` or `scale()` are learnt there. A level that occurs only among the rows held out is an
+#'   error. The columns must be linearly independent of the intercept and of each other.
+#' @param data A data frame with the variables of `covariates`, one row per row of `x`. By default
+#'   the subjects of the images, if `x` is images.
+#' @param deconfound `NULL`, or `"controls"`: remove the effects of the `covariates` from the
+#'   features, as estimated among the controls by (weighted) least squares: each feature is taken as
+#'   it would be at the controls' mean covariates. In a cross-validation the effects are estimated on
+#'   the controls of the training rows alone. The covariates are then no predictors themselves;
+#'   `gamma` holds what the removal amounts to in the linear predictor, so that predictions are made
+#'   as with covariates. The features are not copied.
+#' @param controls For `deconfound`: the class of `y` that are the controls, or a logical value per
+#'   row of `x`. By default the class whose name says so (NC, CN, HC, control, healthy, ...), with a
+#'   message.
 #' @param weights Nonnegative weights of the observations, or `NULL` for equal weights.
 #' @param offset A number per observation that is added to the linear predictor, or `NULL`.
 #' @param lambda1 Penalties on the size of the coefficients, strictly decreasing; used with every
@@ -126,8 +140,9 @@
 #' @export
 n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"),
                   sign = c("nonnegative", "nonpositive", "free"), covariates = NULL,
-                  weights = NULL, offset = NULL, lambda1 = NULL, lambda2 = NULL, nlambda1 = 30,
-                  nlambda2 = 5, lambda.min.ratio = 0.02, penalty = c("fused", "laplacian"),
+                  data = NULL, deconfound = NULL, controls = NULL, weights = NULL, offset = NULL,
+                  lambda1 = NULL, lambda2 = NULL, nlambda1 = 30, nlambda2 = 5,
+                  lambda.min.ratio = 0.02, penalty = c("fused", "laplacian"),
                   penalty.factor = NULL, standardize = FALSE, intercept = TRUE,
                   algorithm = c("pursuit", "fista", "ista"), thresh = 1e-6, maxit = 10000,
                   threads = 1, trace.it = 0) {
@@ -144,6 +159,7 @@ n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"),
 # The arguments of n2gfl(), as a list, checked and in the form that the core takes: what is fitted
 # (`data`), how (`control`), and at which penalties. cv.n2gfl() and its kin start here too.
 check_problem <- function(arguments) {
+  arguments <- unpack_images(arguments)
   control <- check_control(arguments)
   data <- check_data(arguments, control)
   list(data = data, control = control, lambda1 = check_lambda(arguments$lambda1, "lambda1"),
@@ -179,12 +195,14 @@ fit_arguments <- function(given) {
 # `alive`, if not "", is a file whose removal stops the work as an interrupt does.
 solve_problem <- function(problem, weights = problem$data$weights, grid = NULL, progress = NULL,
                           alive = "") {
-  data <- problem$data
+  data <- data_at(problem$data, weights)
+  unpenalised <- if (is.null(data$map)) data$covariates else matrix(0, nrow(data$x), 0)
   lambda1 <- if (is.null(grid)) problem$lambda1 else grid$lambda1
   lambda2 <- if (is.null(grid)) problem$lambda2 else grid$lambda2
-  fit_grid_cpp(data$x, data$y, weights, data$offset, data$covariates, graph_list(data$graph),
-               data$penalty.factor, lambda1, lambda2, !is.null(grid), problem$control, progress,
-               alive)
+  fits <- fit_grid_cpp(data$x, data$map, data$y, weights, data$offset, unpenalised,
+                       graph_list(data$graph), data$penalty.factor, lambda1, lambda2,
+                       !is.null(grid), problem$control, progress, alive)
+  undo_deconfound(fits, data$map, data$x)
 }
 
 new_fit <- function(fits, problem, call) {
@@ -203,7 +221,8 @@ new_fit <- function(fits, problem, call) {
            dim = dim(coefficients$beta), classnames = data$classnames, family = control$family,
            sign = control$sign, penalty = control$penalty, penalty.factor = data$penalty.factor,
            control = solver, offset = problem$offset, weighted = problem$weighted, call = call,
-           graph = data$graph)),
+           graph = data$graph, space = data$space, coding = attr(data$covariates, "coding"),
+           deconfound = !is.null(data$controls))),
     class = "n2gfl"
   )
 }

@@ -321,7 +321,7 @@ append_fits <- function(object, more) {
 # ---- new data ------------------------------------------------------------------------------------
 
 check_newx <- function(newx, object, name = "newx") {
-  newx <- check_matrix(newx, name)
+  newx <- check_matrix(new_image_matrix(newx, object, name), name)
   d <- nrow(object$beta)
   if (ncol(newx) != d) {
     stop_bad("`", name, "` must have the ", count_of(d, "column"), " of the fit's `x`, not ",
@@ -346,6 +346,7 @@ check_newcovariates <- function(newcovariates, n, object) {
              "be given, because the fit has ", if (is.null(object$gamma)) "no " else "",
              "covariates.")
   }
+  newcovariates <- code_new_covariates(newcovariates, object$coding, n)
   named <- !is.null(colnames(newcovariates))
   newcovariates <- check_covariates(newcovariates, n, "newcovariates", "newx")
   q <- NROW(object$gamma)

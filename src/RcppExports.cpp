@@ -11,28 +11,6 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
-// fit_grid_cpp
-Rcpp::List fit_grid_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda1, const std::vector<double>& lambda2, const bool paired, const Rcpp::List& control, const Rcpp::Nullable<Rcpp::Function>& progress, const std::string& alive);
-RcppExport SEXP _n2gfl_fit_grid_cpp(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP pairedSEXP, SEXP controlSEXP, SEXP progressSEXP, SEXP aliveSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type weights(weightsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type offset(offsetSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type covariates(covariatesSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type graph(graphSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type penalty_factor(penalty_factorSEXP);
-    Rcpp::traits::input_parameter< const std::vector<double>& >::type lambda1(lambda1SEXP);
-    Rcpp::traits::input_parameter< const std::vector<double>& >::type lambda2(lambda2SEXP);
-    Rcpp::traits::input_parameter< const bool >::type paired(pairedSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::Nullable<Rcpp::Function>& >::type progress(progressSEXP);
-    Rcpp::traits::input_parameter< const std::string& >::type alive(aliveSEXP);
-    rcpp_result_gen = Rcpp::wrap(fit_grid_cpp(x, y, weights, offset, covariates, graph, penalty_factor, lambda1, lambda2, paired, control, progress, alive));
-    return rcpp_result_gen;
-END_RCPP
-}
 // lambda_max_cpp
 Rcpp::NumericVector lambda_max_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda2, const Rcpp::List& control);
 RcppExport SEXP _n2gfl_lambda_max_cpp(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda2SEXP, SEXP controlSEXP) {
@@ -68,6 +46,92 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const SEXP >::type values(valuesSEXP);
     rcpp_result_gen = Rcpp::wrap(hash_cpp(values));
+    return rcpp_result_gen;
+END_RCPP
+}
+// store_new_cpp
+SEXP store_new_cpp(int images, int voxels, bool narrow);
+RcppExport SEXP _n2gfl_store_new_cpp(SEXP imagesSEXP, SEXP voxelsSEXP, SEXP narrowSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< int >::type images(imagesSEXP);
+    Rcpp::traits::input_parameter< int >::type voxels(voxelsSEXP);
+    Rcpp::traits::input_parameter< bool >::type narrow(narrowSEXP);
+    rcpp_result_gen = Rcpp::wrap(store_new_cpp(images, voxels, narrow));
+    return rcpp_result_gen;
+END_RCPP
+}
+// store_put_cpp
+void store_put_cpp(SEXP store, int image, const Rcpp::NumericVector& values);
+RcppExport SEXP _n2gfl_store_put_cpp(SEXP storeSEXP, SEXP imageSEXP, SEXP valuesSEXP) {
+BEGIN_RCPP
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type store(storeSEXP);
+    Rcpp::traits::input_parameter< int >::type image(imageSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type values(valuesSEXP);
+    store_put_cpp(store, image, values);
+    return R_NilValue;
+END_RCPP
+}
+// store_scan_cpp
+Rcpp::List store_scan_cpp(SEXP store);
+RcppExport SEXP _n2gfl_store_scan_cpp(SEXP storeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type store(storeSEXP);
+    rcpp_result_gen = Rcpp::wrap(store_scan_cpp(store));
+    return rcpp_result_gen;
+END_RCPP
+}
+// store_count_bad_cpp
+int store_count_bad_cpp(SEXP store, int image, const Rcpp::LogicalVector& wanted);
+RcppExport SEXP _n2gfl_store_count_bad_cpp(SEXP storeSEXP, SEXP imageSEXP, SEXP wantedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type store(storeSEXP);
+    Rcpp::traits::input_parameter< int >::type image(imageSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::LogicalVector& >::type wanted(wantedSEXP);
+    rcpp_result_gen = Rcpp::wrap(store_count_bad_cpp(store, image, wanted));
+    return rcpp_result_gen;
+END_RCPP
+}
+// store_take_cpp
+Rcpp::NumericMatrix store_take_cpp(SEXP store, const Rcpp::LogicalVector& keep, const Rcpp::CharacterVector& subjects);
+RcppExport SEXP _n2gfl_store_take_cpp(SEXP storeSEXP, SEXP keepSEXP, SEXP subjectsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type store(storeSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::LogicalVector& >::type keep(keepSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type subjects(subjectsSEXP);
+    rcpp_result_gen = Rcpp::wrap(store_take_cpp(store, keep, subjects));
+    return rcpp_result_gen;
+END_RCPP
+}
+// add_finite_cpp
+void add_finite_cpp(Rcpp::NumericVector total, const Rcpp::NumericVector& values);
+RcppExport SEXP _n2gfl_add_finite_cpp(SEXP totalSEXP, SEXP valuesSEXP) {
+BEGIN_RCPP
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type total(totalSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type values(valuesSEXP);
+    add_finite_cpp(total, values);
+    return R_NilValue;
+END_RCPP
+}
+// block_means_cpp
+Rcpp::NumericVector block_means_cpp(const Rcpp::NumericVector& values, const Rcpp::IntegerVector& block, int blocks);
+RcppExport SEXP _n2gfl_block_means_cpp(SEXP valuesSEXP, SEXP blockSEXP, SEXP blocksSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type values(valuesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type block(blockSEXP);
+    Rcpp::traits::input_parameter< int >::type blocks(blocksSEXP);
+    rcpp_result_gen = Rcpp::wrap(block_means_cpp(values, block, blocks));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -115,10 +179,16 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
-    {"_n2gfl_fit_grid_cpp", (DL_FUNC) &_n2gfl_fit_grid_cpp, 13},
     {"_n2gfl_lambda_max_cpp", (DL_FUNC) &_n2gfl_lambda_max_cpp, 9},
     {"_n2gfl_all_finite_cpp", (DL_FUNC) &_n2gfl_all_finite_cpp, 1},
     {"_n2gfl_hash_cpp", (DL_FUNC) &_n2gfl_hash_cpp, 1},
+    {"_n2gfl_store_new_cpp", (DL_FUNC) &_n2gfl_store_new_cpp, 3},
+    {"_n2gfl_store_put_cpp", (DL_FUNC) &_n2gfl_store_put_cpp, 3},
+    {"_n2gfl_store_scan_cpp", (DL_FUNC) &_n2gfl_store_scan_cpp, 1},
+    {"_n2gfl_store_count_bad_cpp", (DL_FUNC) &_n2gfl_store_count_bad_cpp, 3},
+    {"_n2gfl_store_take_cpp", (DL_FUNC) &_n2gfl_store_take_cpp, 3},
+    {"_n2gfl_add_finite_cpp", (DL_FUNC) &_n2gfl_add_finite_cpp, 2},
+    {"_n2gfl_block_means_cpp", (DL_FUNC) &_n2gfl_block_means_cpp, 3},
     {"_n2gfl_label_parts_cpp", (DL_FUNC) &_n2gfl_label_parts_cpp, 5},
     {"_n2gfl_linear_predictor_cpp", (DL_FUNC) &_n2gfl_linear_predictor_cpp, 3},
     {"_n2gfl_fused_prox_cpp", (DL_FUNC) &_n2gfl_fused_prox_cpp, 6},

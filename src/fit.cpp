@@ -29,6 +29,16 @@ n2gfl::Settings as_settings(const Rcpp::List& control) {
   return s;
 }
 
+// `map`: NULL, or what is removed from x: the covariates z and their estimator p.
+n2gfl::Design as_design(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map) {
+  n2gfl::Design design = ::as_design(x);
+  if (map.isNotNull()) {
+    const Rcpp::List given(map.get());
+    design.deconfound(Rcpp::as<Eigen::MatrixXd>(given["z"]), Rcpp::as<Eigen::MatrixXd>(given["p"]));
+  }
+  return design;
+}
+
 // Rows of the grid as the columns of R's result.
 class Collector {
  public:
@@ -83,8 +93,14 @@ std::vector<n2gfl::Penalties> pairs(const std::vector<double>& lambda1,
 
 // `paired`: the k-th lambda1 goes with the k-th lambda2, as in the rows of a grid made before;
 // otherwise every lambda1 goes with every lambda2.
+<<<<<<< HEAD
 // [[Rcpp::export(rng = false)]]
 Rcpp::List fit_grid_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights,
+=======
+// [[Rcpp::export]]
+Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
+                        const Eigen::VectorXd& y, const Eigen::VectorXd& weights,
+>>>>>>> 4a2dca6 (Covariates as formula and data, coded on the training rows; effects removed as the training controls show them; images read into a matrix)
                         const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates,
                         const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor,
                         const std::vector<double>& lambda1, const std::vector<double>& lambda2,
@@ -92,7 +108,7 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::Vec
                         const Rcpp::Nullable<Rcpp::Function>& progress, const std::string& alive) {
   const n2gfl::Graph core_graph = as_core_graph(graph);
   n2gfl::Poll poll = interrupt_poll(alive);
-  n2gfl::Path path(as_design(x), y, weights, offset, covariates, core_graph,
+  n2gfl::Path path(as_design(x, map), y, weights, offset, covariates, core_graph,
                    penalty_factor, as_settings(control), poll);
   const std::vector<n2gfl::Penalties> grid =
       paired ? pairs(lambda1, lambda2) : path.grid(lambda1, lambda2);

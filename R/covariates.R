@@ -1,0 +1,132 @@
+# Covariates as formula and data. What is learnt from the data (factor levels, contrasts, the bases
+# of poly() and scale()) is learnt on the training rows alone: nothing leaks into a fold.
+
+# What code_covariates() needs: list(matrix) for a plain matrix, else the formula with its data.
+covariate_coder <- function(covariates, data = NULL, n) {
+  if (!inherits(covariates, "formula")) {
+    return(list(matrix = check_covariates(covariates, n)))
+  }
+  check_covariate_data(data, n)
+  terms <- covariate_terms(covariates, data)
+  frame <- covariate_frame(terms, data, n, "data")
+  list(terms = terms, frame = frame, n = n, contrasts = getOption("contrasts"))
+}
+
+# An n x q matrix with all rows, coded as the rows in `train` (logical, or weights) say; NULL is all.
+# `others` names the remaining rows in messages, such as "fold 3". The attribute "coding" is for
+# new data, see code_new_covariates(); it is NULL for a plain matrix.
+code_covariates <- function(coder, train = NULL, others = "rows that are not used for the fit") {
+  if (is.null(coder$terms)) return(coder$matrix)
+  train <- if (is.null(train)) rep(TRUE, coder$n) else train > 0
+  coding <- learn_coding(coder, train)
+  matrix <- apply_coding(coding, coder$frame, "data", others)
+  structure(matrix, coding = coding)
+}
+
+# Covariates of new observations. A fit that had a formula takes a data frame, coded in the same
+# way; a matrix is taken as coded already.
+code_new_covariates <- function(newcovariates, coding, n) {
+  if (is.null(coding) || !is.data.frame(newcovariates)) return(newcovariates)
+  if (nrow(newcovariates) != n) {
+    stop_bad("`newcovariates` must have one row per row of `newx` (", n, "), not ",
+             nrow(newcovariates), ".")
+  }
+  frame <- covariate_frame(coding$terms, newcovariates, n, "newcovariates")
+  apply_coding(coding, frame, "newcovariates", "`newcovariates`")
+}
+
+# ---- the formula and its data --------------------------------------------------------------------
+
+check_covariate_data <- function(data, n) {
+  if (!is.null(data) && !is.data.frame(data)) {
+    stop_bad("`data` must be a data frame with one row per row of `x`, not ", describe(data), ".")
+  }
+  if (!is.null(data) && nrow(data) != n) {
+    stop_bad("`data` must have one row per row of `x` (", n, "), not ", nrow(data), ".")
+  }
+}
+
+# The intercept is the model's own: factors are coded as beside one, whatever the formula says.
+covariate_terms <- function(formula, data) {
+  if (length(formula) != 2) {
+    stop_bad("`covariates` must be a formula without a left side, such as ~ age + sex, not ",
+             paste(deparse(formula), collapse = " "), ".")
+  }
+  terms <- stats::terms(formula, data = data)
+  if (!is.null(attr(terms, "offset"))) {
+    stop_bad("`covariates` must have no offset() term: give `offset` to n2gfl().")
+  }
+  attr(terms, "intercept") <- 1L
+  terms
+}
+
+# The raw variables of the formula: from the data, or vectors of that length from where the formula
+# was written. Anything else (a degree, a function) stays with the formula.
+covariate_frame <- function(terms, data, n, name) {
+  environment <- environment(terms)
+  frame <- list()
+  for (variable in all.vars(terms)) {
+    value <- data[[variable]]
+    if (is.null(value)) value <- get0(variable, environment, inherits = TRUE)
+    if (is.null(value) || is.function(value)) stop_no_variable(variable, data, name)
+    if (NROW(value) == n && (n > 1 || variable %in% names(data))) frame[[variable]] <- value
+    missing <- which(is.na(frame[[variable]]))
+    if (length(missing)) {
+      stop_bad("`", name, "` must have no missing values among the covariates, but `", variable,
+               "` is NA in row ", (missing[1] - 1) %% n + 1, ".")
+    }
+  }
+  structure(frame, class = "data.frame", row.names = seq_len(n))
+}
+
+stop_no_variable <- function(variable, data, name) {
+  stop_bad("`", name, "` must have the variables of `covariates`, but there is no `", variable, "`",
+           if (length(data)) paste0(" among ", quoted(names(data))), ".")
+}
+
+# ---- coding --------------------------------------------------------------------------------------
+
+# list(terms, levels, contrasts): terms carry the bases that poly() and scale() need ("predvars").
+learn_coding <- function(coder, train) {
+  frame <- stats::model.frame(coder$terms, coder$frame[train, , drop = FALSE],
+                              drop.unused.levels = TRUE)
+  terms <- attr(frame, "terms")
+  levels <- stats::.getXlevels(terms, frame)
+  for (variable in names(levels)) {
+    if (length(levels[[variable]]) < 2) {
+      stop_bad("`covariates` must vary, but `", variable, "` has the level ",
+               quoted(levels[[variable]]), " only, in the rows used for the fit.")
+    }
+  }
+  contrasts <- if (length(levels)) {
+    lapply(frame[names(levels)], function(values) chosen_contrasts(values, coder$contrasts))
+  }
+  list(terms = terms, levels = levels, contrasts = contrasts)
+}
+
+# The variable's own contrasts, or the option's as it was when the fit was asked for.
+chosen_contrasts <- function(values, option) {
+  own <- attr(values, "contrasts")
+  if (!is.null(own)) own else option[[if (is.ordered(values)) 2 else 1]]
+}
+
+apply_coding <- function(coding, data, name, others) {
+  frame <- stats::model.frame(coding$terms, data, na.action = stats::na.pass)
+  for (variable in names(coding$levels)) {
+    values <- frame[[variable]]
+    check_known_levels(values, coding$levels[[variable]], variable, name, others)
+    frame[[variable]] <- factor(values, coding$levels[[variable]], ordered = is.ordered(values))
+  }
+  matrix <- stats::model.matrix(coding$terms, frame, contrasts.arg = coding$contrasts)
+  matrix <- matrix[, colnames(matrix) != "(Intercept)", drop = FALSE]
+  plain <- matrix(as.double(matrix), nrow(matrix), dimnames = list(NULL, colnames(matrix)))
+  check_covariates(plain, nrow(data), if (name == "data") "covariates" else name)
+}
+
+check_known_levels <- function(values, known, variable, name, others) {
+  row <- which(!as.character(values) %in% known)[1]
+  if (is.na(row)) return(invisible())
+  stop_bad("`", name, "` must have no level of a covariate that the fit has not seen, but level ",
+           quoted(as.character(values[row])), " of `", variable, "` occurs only in ", others,
+           " (row ", row, "): join it with another level, or leave it out.")
+}

@@ -1,0 +1,102 @@
+# deconfound = "controls": each feature minus what the covariates explain of it among the controls
+# used for the fit. With Z the covariates, centred at the controls' means, the core sees
+# X - Z B, B = P X, by least squares P = (Z'WZ)^-1 Z'W over the controls. X is not copied, and only
+# the q coefficients of Z that beta implies are kept: X beta - Z B beta = X beta + Z gamma.
+
+# list(z, p, centre) for the core, or NULL. `z` are the coded covariates, `controls` says which rows
+# are, `weights` are the fit's: rows with weight 0 have no part in it.
+deconfound_map <- function(z, controls, weights) {
+  used <- controls & weights > 0
+  w <- ifelse(used, weights, 0)
+  centre <- colSums(w * z) / sum(w)
+  z <- sweep(z, 2, centre)
+  root <- sqrt(w[used])
+  decomposed <- qr(root * z[used, , drop = FALSE], tol = 1e-10)
+  if (sum(used) < ncol(z) + 2 || decomposed$rank < ncol(z)) {
+    stop_bad("`deconfound` must have enough controls to estimate ",
+             count_of(ncol(z), "covariate effect"), ", but there are ", sum(used),
+             ", whose covariates have rank ", decomposed$rank, ".")
+  }
+  p <- matrix(0, ncol(z), nrow(z))
+  p[, used] <- qr.coef(decomposed, diag(root, length(root)))
+  list(z = unname(z), p = p, centre = centre)
+}
+
+# The core's answer on X - Z B as one on X and Z: the coefficients of Z, and the intercept.
+undo_deconfound <- function(fits, map, x) {
+  if (is.null(map)) return(fits)
+  support <- sort(unique(fits$beta_i)) + 1L
+  beta <- new("dgCMatrix", i = match(fits$beta_i + 1L, support) - 1L, p = fits$beta_p,
+              x = fits$beta_x, Dim = c(length(support), length(fits$lambda1)))
+  fits$gamma <- -as.matrix(map$p %*% (x[, support, drop = FALSE] %*% beta))
+  fits$a0 <- fits$a0 - as.vector(crossprod(map$centre, fits$gamma))
+  fits
+}
+
+# ---- arguments -----------------------------------------------------------------------------------
+
+# Is it asked for? Without covariates there is nothing to remove.
+check_deconfound <- function(deconfound, controls, covariates) {
+  if (is.null(deconfound)) {
+    if (!is.null(controls)) {
+      stop_bad("`controls` must not be given without deconfound = \"controls\".")
+    }
+    return(FALSE)
+  }
+  if (!identical(deconfound, "controls")) {
+    stop_bad("`deconfound` must be NULL or \"controls\", not ", describe(deconfound), ".")
+  }
+  if (!ncol(covariates)) {
+    stop_bad("`covariates` must be given for deconfound = \"controls\": their effects are removed.")
+  }
+  TRUE
+}
+
+# The data as a fit with these weights sees them: covariates coded, and what is to be removed from
+# x, both learnt on the rows that have weight.
+data_at <- function(data, weights, others = "rows that are not used for the fit") {
+  data$covariates <- code_covariates(data$coder, weights, others)
+  if (!is.null(data$controls)) {
+    data$map <- deconfound_map(data$covariates, data$controls, weights)
+  }
+  data
+}
+
+control_names <- c("nc", "cn", "hc", "hv", "con", "ctl", "ctr", "ctrl", "control", "controls",
+                   "healthy", "healthy control", "healthy controls", "normal", "normal control",
+                   "normal controls", "cognitively normal")
+
+# Which rows are controls. `controls` is a class of `y`, one logical value per row, or NULL: then
+# the class whose name says so.
+find_controls <- function(y, controls = NULL) {
+  n <- NROW(y)
+  if (is.logical(controls) && length(controls) == n && n > 1) {
+    if (anyNA(controls)) {
+      stop_bad("`controls` must have no missing values, but element ", which(is.na(controls))[1],
+               " is NA.")
+    }
+    return(controls)
+  }
+  classes <- if (is.numeric(y) && !is.factor(y) && length(unique(y)) > 2) NULL else unique(
+    as.character(y))
+  if (is.null(controls)) controls <- control_class(classes)
+  if (length(controls) != 1 || is.na(controls) || !as.character(controls) %in% classes) {
+    stop_bad("`controls` must be one logical value per row of `x` (", n, ")",
+             if (length(classes)) paste(" or one of the classes", quoted(sort(classes))), ", not ",
+             describe(controls), ".")
+  }
+  as.character(y) == as.character(controls)
+}
+
+control_class <- function(classes) {
+  plain <- tolower(gsub("[._-]+", " ", classes))
+  found <- classes[plain %in% control_names]
+  if (length(found) != 1) {
+    stop_bad("`controls` must say which subjects are controls",
+             if (length(classes)) paste(": none or several of the classes",
+                                        quoted(sort(classes)), "have a name that says it"), ".")
+  }
+  message("deconfound: the controls are the subjects of class ", quoted(found),
+          ". Set `controls` to choose others.")
+  found
+}

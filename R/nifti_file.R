@@ -1,0 +1,235 @@
+# What a NIfTI file says about itself, read and judged before anything is allocated for it: a
+# damaged header may ask for terabytes. The pixels are left to RNifti.
+
+# list(path, header, dim, volumes, affine, narrow); dim has three numbers.
+open_nifti <- function(path, name = "files") {
+  parts <- nifti_parts(path, name)
+  claims <- check_claims(nifti_claims(parts$header), path, name)
+  check_file_size(parts$data, claims, path, name)
+  header <- tryCatch(RNifti::niftiHeader(path), error = function(e) NULL)
+  if (is.null(header)) stop_not_nifti(path, name)
+  c(list(path = path, header = header), claims[c("dim", "volumes", "narrow")],
+    list(affine = check_affine(header_affine(header), path, name)))
+}
+
+# The file of the header and the file of the data: one for .nii, two for .hdr and .img.
+nifti_parts <- function(path, name) {
+  if (!file.exists(path) || dir.exists(path)) {
+    stop_bad("`", name, "` must hold paths of NIfTI files, but there is no file ",
+             quoted(path), ".")
+  }
+  pair <- regexpr("\\.(hdr|img)(\\.gz)?$", path, ignore.case = TRUE)
+  if (pair < 0) return(list(header = path, data = path))
+  stem <- substr(path, 1, pair - 1)
+  list(header = find_part(stem, "hdr", path, name), data = find_part(stem, "img", path, name))
+}
+
+find_part <- function(stem, kind, path, name) {
+  endings <- c(kind, toupper(kind))
+  candidates <- paste0(stem, ".", c(endings, paste0(endings, ".gz")))
+  found <- candidates[file.exists(candidates)]
+  if (!length(found)) {
+    stop_bad("`", name, "` must name both files of a .hdr and .img pair, but for ", quoted(path),
+             " there is no .", kind, " file.")
+  }
+  found[1]
+}
+
+# Bytes per voxel of the real-valued NIfTI types, by their codes.
+nifti_bytes <- c("2" = 1, "4" = 2, "8" = 4, "16" = 4, "64" = 8, "256" = 1, "512" = 2, "768" = 4,
+                 "1024" = 8, "1280" = 8)
+
+# Sizes and types from the first bytes, in either byte order and version; NULL if it is no NIfTI.
+nifti_claims <- function(path) {
+  bytes <- first_bytes(path, 540)
+  if (length(bytes) < 348) return(NULL)
+  for (endian in c("little", "big")) {
+    size <- readBin(bytes[1:4], "integer", endian = endian)
+    if (size == 348) return(claims_of_version_1(bytes, endian))
+    if (size == 540 && length(bytes) == 540) return(claims_of_version_2(bytes, endian))
+  }
+  NULL
+}
+
+first_bytes <- function(path, n) {
+  connection <- gzfile(path, "rb")
+  on.exit(close(connection), add = TRUE)
+  tryCatch(suppressWarnings(readBin(connection, "raw", n)), error = function(e) raw(0))
+}
+
+claims_of_version_1 <- function(bytes, endian) {
+  short <- function(at, n = 1) {
+    readBin(bytes[at + seq_len(2 * n)], "integer", n, size = 2, endian = endian)
+  }
+  float <- function(at) readBin(bytes[at + 1:4], "numeric", size = 4, endian = endian)
+  list(magic = rawToChar(bytes[345:347][bytes[345:347] != 0]), size = as.double(short(40, 8)),
+       type = short(70), start = float(108), slope = float(112), intercept = float(116))
+}
+
+claims_of_version_2 <- function(bytes, endian) {
+  # Two halves as doubles: exact for every size that a disk holds.
+  long <- function(at, n = 1) {
+    halves <- readBin(bytes[at + seq_len(8 * n)], "integer", 2 * n, size = 4, endian = endian)
+    halves <- matrix(halves, 2)[if (endian == "little") 1:2 else 2:1, , drop = FALSE]
+    halves[2, ] * 2^32 + halves[1, ] %% 2^32
+  }
+  double <- function(at) readBin(bytes[at + 1:8], "numeric", endian = endian)
+  list(magic = rawToChar(bytes[5:7][bytes[5:7] != 0]), size = long(16, 8),
+       type = readBin(bytes[13:14], "integer", size = 2, endian = endian),
+       start = long(168), slope = double(176), intercept = double(184))
+}
+
+# The claims as dim, volumes, bytes of data and where they start; or one sentence.
+check_claims <- function(claims, path, name) {
+  if (is.null(claims)) stop_not_nifti(path, name)
+  if (!claims$magic %in% c("n+1", "ni1", "n+2", "ni2")) {
+    stop_bad("`", name, "` must hold NIfTI files, but ", quoted(path), " is an ANALYZE file, ",
+             "which does not tell left from right: convert it to NIfTI.")
+  }
+  dim <- check_claimed_dim(claims$size, path, name)
+  bytes <- unname(nifti_bytes[as.character(claims$type)])
+  if (is.na(bytes)) {
+    stop_bad("`", name, "` must hold images of real numbers, but ", quoted(path),
+             " has the NIfTI datatype ", claims$type, " (complex, colour or unknown).")
+  }
+  scaled <- is.finite(claims$slope) && claims$slope != 0 &&
+    !(claims$slope == 1 && claims$intercept %in% 0)
+  start <- if (claims$magic %in% c("n+1", "n+2")) max(claims$start, 348, na.rm = TRUE) else 0
+  list(dim = dim[1:3], volumes = dim[4], bytes = bytes * prod(dim), start = start,
+       # Every value is also a float: four bytes are enough to keep it while reading.
+       narrow = !scaled && claims$type %in% c(2, 4, 16, 256, 512))
+}
+
+# Three dimensions and the number of volumes.
+check_claimed_dim <- function(size, path, name) {
+  rank <- size[1]
+  if (!rank %in% 1:7 || any(size[1 + seq_len(rank)] < 1)) {
+    stop_bad("`", name, "` must hold NIfTI files, but the header of ", quoted(path),
+             " is damaged: its dimensions are (", paste(size, collapse = ", "), ").")
+  }
+  dim <- size[1 + seq_len(rank)]
+  while (length(dim) > 1 && dim[length(dim)] == 1) dim <- dim[-length(dim)]
+  if (length(dim) > 4) {
+    stop_bad("`", name, "` must hold images with 3 or 4 dimensions, but ", quoted(path), " has ",
+             length(dim), " (", paste(dim, collapse = " x "), ").")
+  }
+  dim <- c(dim, rep(1, 4 - length(dim)))
+  if (prod(dim[1:3]) > .Machine$integer.max) {
+    stop_bad("`", name, "` must hold images of at most ", .Machine$integer.max, " voxels, but ",
+             quoted(path), " claims ", paste(dim[1:3], collapse = " x "), ".")
+  }
+  dim
+}
+
+# Is all the data there that the header speaks of? For a compressed file the last four bytes are
+# the length, unless it was compressed in pieces: then it is counted.
+check_file_size <- function(data, claims, path, name) {
+  needed <- claims$start + claims$bytes
+  stored <- file.size(data)
+  gzipped <- identical(raw_bytes(data, 2), as.raw(c(0x1f, 0x8b)))
+  held <- if (!gzipped) {
+    stored
+  } else if (needed > 1040 * stored) {
+    1040 * stored  # nothing deflates further than that
+  } else if (gzip_length(data, stored) == needed %% 2^32) {
+    needed
+  } else {
+    count_bytes(data)
+  }
+  if (held < needed) {
+    stop_bad("`", name, "` must hold whole files, but ", quoted(path), " is truncated or damaged: ",
+             "its header speaks of ", number_text(needed), " bytes, and there are ",
+             if (gzipped && held > stored) "at most ", number_text(held), ".")
+  }
+}
+
+raw_bytes <- function(path, n) {
+  connection <- file(path, "rb", raw = TRUE)
+  on.exit(close(connection), add = TRUE)
+  readBin(connection, "raw", n)
+}
+
+gzip_length <- function(path, size) {
+  connection <- file(path, "rb", raw = TRUE)
+  on.exit(close(connection), add = TRUE)
+  seek(connection, max(size - 4, 0))
+  halves <- readBin(connection, "integer", 2, size = 2, signed = FALSE, endian = "little")
+  sum(halves * c(1, 2^16))
+}
+
+# Without holding more than a piece of it.
+count_bytes <- function(path) {
+  connection <- gzfile(path, "rb")
+  on.exit(close(connection), add = TRUE)
+  total <- 0
+  repeat {
+    piece <- tryCatch(suppressWarnings(readBin(connection, "raw", 2^22)), error = function(e) NULL)
+    total <- total + length(piece)
+    if (length(piece) < 2^22) return(total)
+  }
+}
+
+stop_not_nifti <- function(path, name) {
+  stop_bad("`", name, "` must hold NIfTI files (.nii, .nii.gz or .hdr with .img), but ",
+           quoted(path), " is none.")
+}
+
+# ---- affines -------------------------------------------------------------------------------------
+
+# sform, if the header has one, else qform, else the voxel sizes alone.
+header_affine <- function(header) {
+  if (header$sform_code > 0) {
+    affine <- rbind(header$srow_x, header$srow_y, header$srow_z, c(0, 0, 0, 1))
+  } else if (header$qform_code > 0) {
+    affine <- header_qform(header)
+  } else {
+    affine <- diag(c(header_pixdim(header), 1))
+  }
+  unname(affine)
+}
+
+header_qform <- function(header) {
+  header$sform_code <- 0L
+  affine <- RNifti::xform(header, useQuaternionFirst = TRUE)
+  matrix(as.vector(affine), 4)
+}
+
+header_pixdim <- function(header) {
+  size <- abs(header$pixdim[2:4])
+  ifelse(is.finite(size) & size > 0, size, 1)
+}
+
+is_oriented <- function(header) header$sform_code > 0 || header$qform_code > 0
+
+check_affine <- function(affine, path, name) {
+  usable <- all(is.finite(affine)) && all(abs(affine) < 1e9) &&
+    abs(det(affine[1:3, 1:3])) > 1e-9
+  if (!usable) {
+    stop_bad("`", name, "` must hold images whose header places them in millimetres, but the ",
+             "affine of ", quoted(path), " is (",
+             paste(number_text_each(as.vector(t(affine[1:3, ]))), collapse = ", "), ").")
+  }
+  affine
+}
+
+# How far apart, in mm, the corners of the same grid lie under two affines.
+affine_distance <- function(a, b, dim) {
+  corners <- as.matrix(expand.grid(c(1, dim[1]), c(1, dim[2]), c(1, dim[3])))
+  sqrt(max(rowSums((voxel_mm(a, corners) - voxel_mm(b, corners))^2)))
+}
+
+affine_tolerance <- 1e-3
+
+same_grid <- function(a, b) {
+  all(a$dim == b$dim) && affine_distance(a$affine, b$affine, a$dim) <= affine_tolerance
+}
+
+# In what two grids differ, for the end of a message.
+grid_difference <- function(a, b) {
+  if (any(a$dim != b$dim)) {
+    return(paste0("sizes ", paste(a$dim, collapse = " x "), " and ",
+                  paste(b$dim, collapse = " x ")))
+  }
+  paste0("affines that lie up to ", number_text(signif(affine_distance(a$affine, b$affine, a$dim),
+                                                       3)), " mm apart")
+}

@@ -1,0 +1,75 @@
+// read_images() for R: values of images on their way into one matrix.
+#include <Rcpp.h>
+
+#include <n2gfl/volume_store.hpp>
+
+#include <cmath>
+#include <vector>
+
+using Store = Rcpp::XPtr<n2gfl::VolumeStoreBase>;
+
+namespace {
+
+std::vector<char> as_flags(const Rcpp::LogicalVector& flags) {
+  return std::vector<char>(flags.begin(), flags.end());
+}
+
+}  // namespace
+
+// [[Rcpp::export]]
+SEXP store_new_cpp(int images, int voxels, bool narrow) {
+  if (narrow) return Store(new n2gfl::VolumeStore<float>(images, voxels));
+  return Store(new n2gfl::VolumeStore<double>(images, voxels));
+}
+
+// [[Rcpp::export]]
+void store_put_cpp(SEXP store, int image, const Rcpp::NumericVector& values) {
+  const Store to(store);
+  if (values.size() != to->voxels()) Rcpp::stop("an image has other voxels than the store");
+  to->put(image - 1, values.begin());
+}
+
+// [[Rcpp::export]]
+Rcpp::List store_scan_cpp(SEXP store) {
+  std::vector<char> varies;
+  std::vector<int> bad;
+  Store(store)->scan(varies, bad);
+  return Rcpp::List::create(Rcpp::Named("varies") = Rcpp::LogicalVector(varies.begin(), varies.end()),
+                            Rcpp::Named("bad") = bad);
+}
+
+// [[Rcpp::export]]
+int store_count_bad_cpp(SEXP store, int image, const Rcpp::LogicalVector& wanted) {
+  return Store(store)->count_bad(image - 1, as_flags(wanted));
+}
+
+// [[Rcpp::export]]
+Rcpp::NumericMatrix store_take_cpp(SEXP store, const Rcpp::LogicalVector& keep,
+                                   const Rcpp::CharacterVector& subjects) {
+  const Store from(store);
+  Rcpp::NumericMatrix x(Rcpp::no_init(from->images(), Rcpp::sum(keep)));
+  from->take(as_flags(keep), x.begin());
+  x.attr("dimnames") = Rcpp::List::create(subjects, R_NilValue);
+  return x;
+}
+
+// total += values, in place; values that are not finite count as 0.
+// [[Rcpp::export]]
+void add_finite_cpp(Rcpp::NumericVector total, const Rcpp::NumericVector& values) {
+  for (R_xlen_t k = 0; k < total.size(); ++k)
+    if (std::isfinite(values[k])) total[k] += values[k];
+}
+
+// Means of the values of each block; block numbers count from 1.
+// [[Rcpp::export]]
+Rcpp::NumericVector block_means_cpp(const Rcpp::NumericVector& values,
+                                    const Rcpp::IntegerVector& block, int blocks) {
+  std::vector<double> count(blocks, 0.0);
+  Rcpp::NumericVector sum(blocks);
+  for (R_xlen_t k = 0; k < values.size(); ++k) {
+    sum[block[k] - 1] += values[k];
+    count[block[k] - 1] += 1;
+  }
+  for (int b = 0; b < blocks; ++b) sum[b] /= count[b];
+  return sum;
+}
