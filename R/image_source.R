@@ -61,7 +61,7 @@ file_source <- function(paths) {
 }
 
 read_nifti <- function(path, ...) {
-  image <- tryCatch(quietly(RNifti::readNifti(path, internal = TRUE, ...)),
+  image <- tryCatch(RNifti::readNifti(path, internal = TRUE, ...),
                     error = function(e) NULL)
   if (is.null(image)) {
     stop_bad("`files` must hold whole files, but ", quoted(path), " is truncated or damaged: its ",

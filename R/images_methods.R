@@ -1,0 +1,184 @@
+# Images as an object: print, dim, subjects by index, summary and plot.
+
+#' @method print n2gfl_images
+#' @export
+print.n2gfl_images <- function(x, ...) {
+  space <- x$space
+  cat("Images: ", count_of(nrow(x$x), "subject"), ", ", count_of(ncol(x$x), "voxel"),
+      " inside the mask\n", sep = "")
+  cat("Grid: ", grid_text(space), "\n", sep = "")
+  cat("Mask: ", parts_text(x$graph),
+      if (x$dropped) paste0("; ", count_of(x$dropped, "voxel"), " without variance dropped"),
+      "\n", sep = "")
+  if (!is.null(x$data)) {
+    cat("Subject data: ", paste(names(x$data), collapse = ", "), "\n", sep = "")
+  }
+  invisible(x)
+}
+
+# Size, voxels in mm, order of storage, coarsening.
+grid_text <- function(space) {
+  size <- sqrt(colSums(space$affine[1:3, 1:3]^2))
+  paste0(
+    paste(space$dim, collapse = " x "), " voxels of ",
+    paste(number_text_each(signif(size, 4)), collapse = " x "), " mm",
+    if (is_oriented(space$header)) paste(", stored as", storage_order(space$affine))
+    else ", without orientation in the header: left and right are not known",
+    if (!is.null(space$coarsen)) {
+      paste0(", blocks of ", paste(space$coarsen, collapse = " x "), " of ",
+             paste(space$source$dim, collapse = " x "))
+    }
+  )
+}
+
+# Letters of the directions in which the array's axes run, such as "LAS".
+storage_order <- function(affine) {
+  axes <- mm_axes(affine)
+  up <- axes$direction > 0
+  paste0(ifelse(up, c("R", "A", "S")[axes$axis], c("L", "P", "I")[axes$axis]), collapse = "")
+}
+
+parts_text <- function(graph) {
+  sizes <- sort(tabulate(connected_parts(graph)), decreasing = TRUE)
+  if (length(sizes) == 1) return("connected")
+  shown <- utils::head(sizes, 5)
+  paste0(length(sizes), " separate parts (", paste(shown, collapse = ", "),
+         if (length(sizes) > 5) ", ...", " voxels)")
+}
+
+# The number of the connected part that each of the nodes is in.
+connected_parts <- function(graph, nodes = seq_len(graph$n)) {
+  support_regions_cpp(graph_list(graph), c(0L, length(nodes)), nodes - 1L)
+}
+
+#' @export
+dim.n2gfl_images <- function(x) dim(x$x)
+
+#' @export
+`[.n2gfl_images` <- function(x, i, j, ...) {
+  if (!missing(j) || length(list(...))) {
+    stop_bad("`images[i]` takes subjects only: the voxels are chosen by read_images(mask = ).")
+  }
+  if (missing(i)) return(x)
+  if (is.character(i)) i <- match_subjects(i, x$subjects)
+  rows <- tryCatch(stats::setNames(seq_along(x$subjects), x$subjects)[i],
+                   error = function(e) NA)
+  if (!length(rows) || anyNA(rows)) {
+    stop_bad("`i` must choose some of the ", length(x$subjects), " subjects by number, name or ",
+             "logical values, not ", describe(i), ".")
+  }
+  x$x <- x$x[rows, , drop = FALSE]
+  x$subjects <- x$subjects[rows]
+  if (!is.null(x$data)) x$data <- x$data[rows, , drop = FALSE]
+  x
+}
+
+match_subjects <- function(names, subjects) {
+  found <- match(names, subjects)
+  if (anyNA(found)) {
+    stop_bad("`i` must hold names of subjects, but there is no subject ",
+             quoted(names[is.na(found)][1]), ".")
+  }
+  found
+}
+
+#' @method summary n2gfl_images
+#' @export
+summary.n2gfl_images <- function(object, ...) {
+  x <- object$x
+  each <- vapply(seq_len(nrow(x)), function(i) {
+    values <- x[i, ]
+    c(mean(values), stats::sd(values), min(values), max(values))
+  }, numeric(4))
+  subjects <- data.frame(subject = object$subjects, mean = each[1, ], sd = each[2, ],
+                         min = each[3, ], max = each[4, ])
+  structure(list(subjects = subjects, graph = object$graph, space = object$space,
+                 dim = dim(x)),
+            class = "summary.n2gfl_images")
+}
+
+#' @method print summary.n2gfl_images
+#' @export
+print.summary.n2gfl_images <- function(x, digits = 3, rows = 10, ...) {
+  cat("Images: ", count_of(x$dim[1], "subject"), ", ", count_of(x$dim[2], "voxel"), "\n", sep = "")
+  cat("Grid: ", grid_text(x$space), "\n", sep = "")
+  cat("Mask: ", parts_text(x$graph), "\n\n", sep = "")
+  # The unusual ones first: who differs most from the others in the mean.
+  away <- abs(x$subjects$mean - stats::median(x$subjects$mean))
+  shown <- utils::head(order(-away), rows)
+  cat("Values inside the mask", if (nrow(x$subjects) > rows) ", most unusual means first", ":\n",
+      sep = "")
+  print(x$subjects[if (nrow(x$subjects) > rows) shown else seq_len(nrow(x$subjects)), ],
+        digits = digits, row.names = FALSE)
+  invisible(x)
+}
+
+#' Show the mean image and the mask
+#'
+#' Three slices of the mean image, through the middle of the mask, in millimetres and in neurological
+#' convention (left is left), and the outline of the mask.
+#'
+#' @param x Images from [read_images()].
+#' @param at Millimetres of the three slices, `c(x, y, z)`; `NULL` for the middle of the mask.
+#' @param ... Not used.
+#' @return `x`, invisibly.
+#' @examples
+#' images <- read_images(array(runif(12 * 14 * 10 * 3), c(12, 14, 10, 3)), threshold = 0.5)
+#' plot(images)
+#' @export
+plot.n2gfl_images <- function(x, at = NULL, ...) {
+  space <- x$space
+  mm <- space_mm(space)
+  at <- if (is.null(at)) colMeans(mm) else check_numbers(at, "at", 3, "axis")
+  mean <- mm_array(space, space$mean)
+  old <- graphics::par(mfrow = c(1, 3), mar = c(3, 3, 2, 0.5), mgp = c(1.8, 0.6, 0))
+  on.exit(graphics::par(old), add = TRUE)
+  for (axis in 1:3) draw_mean_slice(mean, axis, at[axis], is_oriented(space$header))
+  invisible(x)
+}
+
+# An image in the order of millimetres: list(values, coords), each axis rising from left, back and
+# below. NA outside the mask.
+mm_array <- function(space, values) {
+  image <- array(NA_real_, space$dim)
+  image[space$mask] <- values
+  axes <- mm_axes(space$affine)
+  flip <- function(k) if (axes$direction[k] > 0) seq_len(space$dim[k]) else rev(seq_len(space$dim[k]))
+  image <- image[flip(1), flip(2), flip(3), drop = FALSE]
+  order <- order(axes$axis)
+  middle <- (space$dim + 1) / 2
+  coords <- lapply(order, function(k) {
+    index <- matrix(rep(middle, each = space$dim[k]), ncol = 3)
+    index[, k] <- flip(k)
+    voxel_mm(space$affine, index)[, axes$axis[k]]
+  })
+  list(values = aperm(image, order), coords = coords)
+}
+
+draw_mean_slice <- function(image, axis, at, oriented) {
+  nearest <- which.min(abs(image$coords[[axis]] - at))
+  slice <- asub_slice(image$values, axis, nearest)
+  sides <- setdiff(1:3, axis)
+  names <- c("x (mm)", "y (mm)", "z (mm)")
+  graphics::image(image$coords[[sides[1]]], image$coords[[sides[2]]], slice, asp = 1,
+                  zlim = range(image$values, na.rm = TRUE) + c(0, 1e-9),
+                  col = grDevices::gray.colors(64, 0, 1), xlab = names[sides[1]],
+                  ylab = names[sides[2]], bty = "n",
+                  main = paste(c("x", "y", "z")[axis], "=",
+                               number_text(signif(image$coords[[axis]][nearest], 4)), "mm"))
+  outline <- 1 * !is.na(slice)
+  if (all(dim(outline) > 1) && any(outline == 0)) {
+    graphics::contour(image$coords[[sides[1]]], image$coords[[sides[2]]], outline, levels = 0.5,
+                      add = TRUE, drawlabels = FALSE, col = "firebrick")
+  }
+  if (oriented && axis != 1) {
+    corner <- graphics::par("usr")
+    graphics::text(corner[1:2], corner[4], c("L", "R"), adj = c(0.5, 1.2), font = 2, xpd = NA)
+  }
+}
+
+asub_slice <- function(values, axis, k) {
+  slice <- switch(axis, values[k, , , drop = FALSE], values[, k, , drop = FALSE],
+                  values[, , k, drop = FALSE])
+  array(slice, dim(values)[-axis])
+}
