@@ -435,7 +435,7 @@ fit_outer_fold <- function(task, problem, measure, alive) {
   weights <- problem$data$weights
   weights[task$held] <- 0
   cv <- cross_validate(problem, matrix(task$inner), measure, weights, alive = alive, quiet = TRUE)
-  data <- problem$data
+  data <- data_at(problem$data, weights)
   link <- linear_predictor(fit_coefficients(cv$full, data), data$x, data$covariates, data$offset,
                            task$held)
   list(link = unname(link[, cv$index, drop = FALSE]),

@@ -11,6 +11,29 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// fit_grid_cpp
+Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda1, const std::vector<double>& lambda2, const bool paired, const Rcpp::List& control, const Rcpp::Nullable<Rcpp::Function>& progress, const std::string& alive);
+RcppExport SEXP _n2gfl_fit_grid_cpp(SEXP xSEXP, SEXP mapSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP pairedSEXP, SEXP controlSEXP, SEXP progressSEXP, SEXP aliveSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Nullable<Rcpp::List>& >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type offset(offsetSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type covariates(covariatesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type penalty_factor(penalty_factorSEXP);
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type lambda1(lambda1SEXP);
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type lambda2(lambda2SEXP);
+    Rcpp::traits::input_parameter< const bool >::type paired(pairedSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Nullable<Rcpp::Function>& >::type progress(progressSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type alive(aliveSEXP);
+    rcpp_result_gen = Rcpp::wrap(fit_grid_cpp(x, map, y, weights, offset, covariates, graph, penalty_factor, lambda1, lambda2, paired, control, progress, alive));
+    return rcpp_result_gen;
+END_RCPP
+}
 // lambda_max_cpp
 Rcpp::NumericVector lambda_max_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda2, const Rcpp::List& control);
 RcppExport SEXP _n2gfl_lambda_max_cpp(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda2SEXP, SEXP controlSEXP) {
@@ -54,7 +77,6 @@ SEXP store_new_cpp(int images, int voxels, bool narrow);
 RcppExport SEXP _n2gfl_store_new_cpp(SEXP imagesSEXP, SEXP voxelsSEXP, SEXP narrowSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< int >::type images(imagesSEXP);
     Rcpp::traits::input_parameter< int >::type voxels(voxelsSEXP);
     Rcpp::traits::input_parameter< bool >::type narrow(narrowSEXP);
@@ -66,7 +88,6 @@ END_RCPP
 void store_put_cpp(SEXP store, int image, const Rcpp::NumericVector& values);
 RcppExport SEXP _n2gfl_store_put_cpp(SEXP storeSEXP, SEXP imageSEXP, SEXP valuesSEXP) {
 BEGIN_RCPP
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type store(storeSEXP);
     Rcpp::traits::input_parameter< int >::type image(imageSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type values(valuesSEXP);
@@ -79,7 +100,6 @@ Rcpp::List store_scan_cpp(SEXP store);
 RcppExport SEXP _n2gfl_store_scan_cpp(SEXP storeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type store(storeSEXP);
     rcpp_result_gen = Rcpp::wrap(store_scan_cpp(store));
     return rcpp_result_gen;
@@ -90,7 +110,6 @@ int store_count_bad_cpp(SEXP store, int image, const Rcpp::LogicalVector& wanted
 RcppExport SEXP _n2gfl_store_count_bad_cpp(SEXP storeSEXP, SEXP imageSEXP, SEXP wantedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type store(storeSEXP);
     Rcpp::traits::input_parameter< int >::type image(imageSEXP);
     Rcpp::traits::input_parameter< const Rcpp::LogicalVector& >::type wanted(wantedSEXP);
@@ -103,7 +122,6 @@ Rcpp::NumericMatrix store_take_cpp(SEXP store, const Rcpp::LogicalVector& keep, 
 RcppExport SEXP _n2gfl_store_take_cpp(SEXP storeSEXP, SEXP keepSEXP, SEXP subjectsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type store(storeSEXP);
     Rcpp::traits::input_parameter< const Rcpp::LogicalVector& >::type keep(keepSEXP);
     Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type subjects(subjectsSEXP);
@@ -115,7 +133,6 @@ END_RCPP
 void add_finite_cpp(Rcpp::NumericVector total, const Rcpp::NumericVector& values);
 RcppExport SEXP _n2gfl_add_finite_cpp(SEXP totalSEXP, SEXP valuesSEXP) {
 BEGIN_RCPP
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type total(totalSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type values(valuesSEXP);
     add_finite_cpp(total, values);
@@ -127,7 +144,6 @@ Rcpp::NumericVector block_means_cpp(const Rcpp::NumericVector& values, const Rcp
 RcppExport SEXP _n2gfl_block_means_cpp(SEXP valuesSEXP, SEXP blockSEXP, SEXP blocksSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type values(valuesSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type block(blockSEXP);
     Rcpp::traits::input_parameter< int >::type blocks(blocksSEXP);
@@ -179,6 +195,7 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_n2gfl_fit_grid_cpp", (DL_FUNC) &_n2gfl_fit_grid_cpp, 14},
     {"_n2gfl_lambda_max_cpp", (DL_FUNC) &_n2gfl_lambda_max_cpp, 9},
     {"_n2gfl_all_finite_cpp", (DL_FUNC) &_n2gfl_all_finite_cpp, 1},
     {"_n2gfl_hash_cpp", (DL_FUNC) &_n2gfl_hash_cpp, 1},

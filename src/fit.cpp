@@ -93,14 +93,9 @@ std::vector<n2gfl::Penalties> pairs(const std::vector<double>& lambda1,
 
 // `paired`: the k-th lambda1 goes with the k-th lambda2, as in the rows of a grid made before;
 // otherwise every lambda1 goes with every lambda2.
-<<<<<<< HEAD
 // [[Rcpp::export(rng = false)]]
-Rcpp::List fit_grid_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights,
-=======
-// [[Rcpp::export]]
 Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
                         const Eigen::VectorXd& y, const Eigen::VectorXd& weights,
->>>>>>> 4a2dca6 (Covariates as formula and data, coded on the training rows; effects removed as the training controls show them; images read into a matrix)
                         const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates,
                         const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor,
                         const std::vector<double>& lambda1, const std::vector<double>& lambda2,

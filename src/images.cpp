@@ -16,20 +16,20 @@ std::vector<char> as_flags(const Rcpp::LogicalVector& flags) {
 
 }  // namespace
 
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 SEXP store_new_cpp(int images, int voxels, bool narrow) {
   if (narrow) return Store(new n2gfl::VolumeStore<float>(images, voxels));
   return Store(new n2gfl::VolumeStore<double>(images, voxels));
 }
 
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 void store_put_cpp(SEXP store, int image, const Rcpp::NumericVector& values) {
   const Store to(store);
   if (values.size() != to->voxels()) Rcpp::stop("an image has other voxels than the store");
   to->put(image - 1, values.begin());
 }
 
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Rcpp::List store_scan_cpp(SEXP store) {
   std::vector<char> varies;
   std::vector<int> bad;
@@ -38,12 +38,12 @@ Rcpp::List store_scan_cpp(SEXP store) {
                             Rcpp::Named("bad") = bad);
 }
 
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 int store_count_bad_cpp(SEXP store, int image, const Rcpp::LogicalVector& wanted) {
   return Store(store)->count_bad(image - 1, as_flags(wanted));
 }
 
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Rcpp::NumericMatrix store_take_cpp(SEXP store, const Rcpp::LogicalVector& keep,
                                    const Rcpp::CharacterVector& subjects) {
   const Store from(store);
@@ -54,14 +54,14 @@ Rcpp::NumericMatrix store_take_cpp(SEXP store, const Rcpp::LogicalVector& keep,
 }
 
 // total += values, in place; values that are not finite count as 0.
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 void add_finite_cpp(Rcpp::NumericVector total, const Rcpp::NumericVector& values) {
   for (R_xlen_t k = 0; k < total.size(); ++k)
     if (std::isfinite(values[k])) total[k] += values[k];
 }
 
 // Means of the values of each block; block numbers count from 1.
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector block_means_cpp(const Rcpp::NumericVector& values,
                                     const Rcpp::IntegerVector& block, int blocks) {
   std::vector<double> count(blocks, 0.0);
