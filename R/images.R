@@ -149,7 +149,7 @@ unpack_images <- function(arguments) {
 }
 
 image_graph <- function(object) {
-  if (inherits(object, "cv.n2gfl")) object$n2gfl.fit$graph else object$graph
+  if (is.null(object[["graph"]])) object$n2gfl.fit$graph else object$graph
 }
 
 # The matrix of new images for a fit: on the same grid, with the same mask.

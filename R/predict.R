@@ -306,6 +306,7 @@ refit_arguments <- function(object, given, lambda1, lambda2) {
   same <- c(object[c("graph", "family", "sign", "penalty", "penalty.factor")], object$control)
   same$lambda1 <- lambda1
   same$lambda2 <- lambda2
+  if (isTRUE(object$deconfound)) same$deconfound <- "controls"
   utils::modifyList(same, given, keep.null = TRUE)
 }
 

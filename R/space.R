@@ -25,7 +25,8 @@ space_header <- function(dim, affine) {
 # The space of images, of a fit to them, or of a cross-validation.
 image_space <- function(object, name = "object") {
   if (inherits(object, "n2gfl_space")) return(object)
-  space <- if (inherits(object, "cv.n2gfl")) object$n2gfl.fit$space else object[["space"]]
+  if (is.list(object) && is.null(object[["space"]])) object <- object[["n2gfl.fit"]]
+  space <- if (is.list(object)) object[["space"]]
   if (!inherits(space, "n2gfl_space")) {
     stop_bad("`", name, "` must know where its features are in the brain, but it was not made ",
              "from images: see read_images().")

@@ -136,7 +136,7 @@ new_stabsel <- function(chosen, bound, problem, call) {
   object <- structure(
     c(list(call = call, prob = prob, selected = which(prob >= bound$cutoff - 1e-9), runs = runs,
            sizes = diff(runs@p)), bound,
-      list(lambda2 = problem$lambda2, graph = problem$data$graph)),
+      list(lambda2 = problem$lambda2, graph = problem$data$graph, space = problem$data$space)),
     class = "stabsel.n2gfl"
   )
   object$regions <- stable_regions(object)
