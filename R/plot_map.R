@@ -163,7 +163,7 @@ map_row <- function(object, s, row) {
   fit <- if (cross) object$n2gfl.fit else object
   choice <- list(s = s, row = row)
   if (cross) choice <- cv_choice(object, if (is.null(s)) "lambda.min" else s, row, is.null(s))
-  rows <- wanted_rows(fit, choice$s, choice$row)
+  rows <- choose_rows(fit, choice$s, choice$row)
   if (length(rows) != 1) {
     stop_bad("`row` or `s` must name one row of the grid, not ", length(rows), ".")
   }
