@@ -393,13 +393,12 @@ region_voxels <- function(layer) {
   on <- layer$volume != 0
   if (!any(on)) return(matrix(0, 0, 3))
   graph <- graph_mask(on)
-  nodes <- seq_len(graph$n)
-  label <- support_regions(Matrix::sparseMatrix(nodes, rep(1, graph$n), x = 1), graph)
+  label <- connected_parts(graph)
   # Ties are broken by place, never by the order in which a region was found.
   mm <- vapply(1:3, function(k) layer$mm[[k]][arrayInd(which(on), dim(on))[, k]], numeric(graph$n))
   mm <- matrix(mm, ncol = 3)
   weight <- abs(layer$volume[on])
-  centres <- t(vapply(split(nodes, label), function(nodes) {
+  centres <- t(vapply(split(seq_len(graph$n), label), function(nodes) {
     middle <- colSums(mm[nodes, , drop = FALSE] * weight[nodes]) / sum(weight[nodes])
     away <- colSums((t(mm[nodes, , drop = FALSE]) - middle)^2)
     mm[nodes[which.min(round(away, 6))], ]
