@@ -56,7 +56,7 @@ parts_text <- function(graph) {
 
 # The number of the connected part that each of the nodes is in.
 connected_parts <- function(graph, nodes = seq_len(graph$n)) {
-  support_regions_cpp(graph_list(graph), c(0L, length(nodes)), nodes - 1L)
+  label_parts_cpp(graph_list(graph), c(0L, length(nodes)), nodes - 1L, rep(1, length(nodes)), 0)
 }
 
 #' @export

@@ -141,7 +141,7 @@ open_atlas <- function(atlas) {
   if (is.character(atlas) && !inherits(atlas, "niftiImage") && length(atlas) == 1 &&
       !is.na(atlas)) {
     opened <- open_nifti(atlas, "atlas")
-    opened$values <- as.array(read_nifti(atlas))
+    opened$values <- as.array(read_nifti(opened, name = "atlas"))
   } else if (inherits(atlas, "niftiImage") || oro.nifti::is.nifti(atlas)) {
     opened <- open_image(atlas, "atlas")
   } else {
