@@ -123,9 +123,10 @@ print.n2gfl_cohort <- function(x, ...) {
   } else {
     cat("Outcome: score from ", paste(number_text(range(x$y)), collapse = " to "), "\n", sep = "")
   }
-  cat("Diseased voxels: ", paste(table(x$region), "in", levels(x$region), collapse = ", "), "\n",
-      sep = "")
-  if (!is.null(x$files)) cat("Files:", length(x$files), "in", dirname(x$files[1]), "\n")
+  place <- sub("_[LR]$", "", x$region)
+  cat("Diseased voxels: ", paste(table(place), "in", names(table(place)), collapse = ", "),
+      ", on both sides\n", sep = "")
+  if (!is.null(x$files)) cat("Files:", length(x$files), "in", basename(dirname(x$files[1])), "\n")
   invisible(x)
 }
 
