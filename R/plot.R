@@ -22,9 +22,10 @@
 #' runs from left to right. A penalty of 0 is drawn a step after the smallest.
 #'
 #' @section Map:
-#' The graph must be a grid or a mask in two dimensions. The first index runs to the right, the
-#' second upwards, as in [graphics::image()]. Zero is light grey, and what is outside the mask is
-#' not drawn. Colours are symmetric about zero when there are both signs.
+#' The graph must be a grid or a mask in two dimensions; fits to brain images are handed to
+#' [plot_map()]. The first index runs to the right, the second upwards, as in [graphics::image()].
+#' Zero is light grey, and what is outside the mask is not drawn. Colours are symmetric about zero
+#' when there are both signs.
 #' @param x A fit from [n2gfl()].
 #' @param what `"paths"` or `"map"`.
 #' @param xvar What the paths are drawn against: `"lambda1"` (or `"lambda"`, glmnet's name for it),
@@ -59,6 +60,7 @@ plot.n2gfl <- function(x, what = c("paths", "map"),
                        label = TRUE, s = NULL, row = NULL, col = NULL, xlab = NULL, ylab = NULL,
                        main = NULL, ...) {
   what <- match_choice(what, "what", c("paths", "map"))
+  if (what == "map" && is_volume(x)) return(plot_map(x, s = s, row = row, main = main, ...))
   if (what == "map") return(draw_map(map_data(x, s, row), col, xlab, ylab, main, ...))
   xvar <- match_xvar(xvar)
   label <- check_flag(label, "label")
@@ -257,6 +259,9 @@ panel_titles <- function(xlab, ylab, main, top) {
 }
 
 # ---- map -----------------------------------------------------------------------------------------
+
+# A fit to images in three dimensions, which plot_map() knows how to cut.
+is_volume <- function(fit) !is.null(fit$space) && length(fit$graph$dim) == 3
 
 # The coefficients of one fit as a matrix: NA outside the mask.
 map_data <- function(fit, s, row) {

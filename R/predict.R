@@ -29,8 +29,8 @@
 #'
 #' @section Data:
 #' A fit does not keep the data. For `exact = TRUE` and `refit = TRUE` they must be given again by
-#' name: `x`, `y`, and `weights`, `offset`, `covariates` where the fit had them. All other choices
-#' are those of the fit, unless given.
+#' name: `x`, `y`, and `weights`, `offset`, `covariates` (with `data`, if they are a formula) and
+#' `controls` where the fit had them. All other choices are those of the fit, unless given.
 #' @return A sparse matrix with one column per fit and the rows `(Intercept)`, the covariates and
 #'   the features. Features without a name are called V1, V2 and so on.
 #' @seealso [predict.n2gfl()]
@@ -284,6 +284,7 @@ check_refit <- function(object, given, purpose) {
     stop_bad("`...` must hold data and settings of n2gfl() for ", purpose, " = TRUE, but `",
              unknown[1], "` is none that can be given.")
   }
+  if (is_images(given$x) && is.null(given$data)) given$data <- given$x$data
   given$x <- check_newx(given$x, object, "x")
   if (nrow(given$x) != object$nobs) {
     stop_bad("`x` must have the ", count_of(object$nobs, "row"), " that the fit was made with, ",
@@ -304,6 +305,7 @@ check_same_classes <- function(object, classes) {
 
 refit_arguments <- function(object, given, lambda1, lambda2) {
   same <- c(object[c("graph", "family", "sign", "penalty", "penalty.factor")], object$control)
+  if (isTRUE(object$deconfound)) same$deconfound <- "controls"
   same$lambda1 <- lambda1
   same$lambda2 <- lambda2
   if (isTRUE(object$deconfound)) same$deconfound <- "controls"
