@@ -86,7 +86,7 @@ run_rows <- function(source, s, row) {
     }
     return(cv_choice(source, s, row, s_missing = FALSE)$row)
   }
-  choose_rows(source, s, row)
+  choose_rows(source, s, row, exact = FALSE)
 }
 
 # ---- as a matrix ---------------------------------------------------------------------------------
