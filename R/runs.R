@@ -8,7 +8,7 @@
 run_source <- function(object, graph = NULL) {
   if (is_run_object(object)) return(grid_source(object))
   if (inherits(object, "stabsel.n2gfl")) {
-    return(list(runs = function(row) object$runs, graph = object$graph))
+    return(list(runs = function(row) object$runs, graph = object$graph, space = object$space))
   }
   runs <- as_runs(object)
   if (!is.null(graph)) graph <- check_graph(graph, nrow(runs), "feature of `object`")

@@ -61,17 +61,18 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
                           assumption = c("unimodal", "r-concave", "none"),
                           sampling.type = c("SS", "MB"), ..., group = NULL, checkpoint = NULL,
                           trace.it = 0) {
-  call <- call_without_data(match.call())
+  call <- call_without_data(match.call(), "stabsel.n2gfl")
   problem <- check_stabsel_problem(x, y, graph, check_dots(...))
   bound <- stabsel_bound(ncol(problem$data$x), cutoff, q, PFER, B, assumption, sampling.type)
   trace <- check_trace(trace.it)
-  if (!is.null(group)) group <- check_group(group, nrow(problem$data$x))
+  group <- check_group(group, nrow(problem$data$x))
 
-  halves <- draw_halves(fold_response(problem), group, bound$B, bound$sampling.type)
+  halves <- draw_halves(problem$data$y, group, bound$B, bound$sampling.type)
   store <- open_checkpoint(checkpoint, if (!is.null(checkpoint)) {
-    work_key("stabsel", problem, bound$q, dim(halves), bound$sampling.type, group)
+    work_key("stabsel", problem, bound$q, dim(halves), bound$sampling.type, as.integer(group))
   })
-  halves <- remember(store, "runs", halves)
+  halves <- remember_runs(store, halves)
+  store <- store_for_runs(store, halves)
   check_runs(problem, halves)
   if (!length(problem$lambda2)) problem$lambda2 <- middle_lambda2(problem)
   problem$control$pmax <- bound$q
