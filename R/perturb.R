@@ -6,8 +6,8 @@
 #'
 #' @details
 #' The grid of penalties comes from all data and is shared by the runs. A perturbation is a set of
-#' observation weights on the one `x`, which is never copied. In one of four ways each run leaves rows
-#' out or counts them more than once:
+#' observation weights on the one `x`, which is never copied. In one of four ways each run leaves
+#' rows out or counts them more than once:
 #'
 #' * `"cv"`: the rows of one of `B` folds are left out (`B` runs);
 #' * `"bootstrap"`: rows are drawn with replacement, as many as there are (`B` runs);
@@ -19,8 +19,8 @@
 #' rows with the same `group` are drawn or left out together. All random numbers are drawn from the
 #' session's generator before the work begins: call [set.seed()] first for the same runs again.
 #'
-#' The gentler the perturbation, the more stable every model looks: compare models under the same one
-#' only. Runs go in parallel and are kept in `checkpoint` as those of [cv.n2gfl()].
+#' The gentler the perturbation, the more stable every model looks: compare models under the same
+#' one only. Runs go in parallel and are kept in `checkpoint` as those of [cv.n2gfl()].
 #' @inheritParams cv.n2gfl
 #' @param perturb How to perturb: see *Details*.
 #' @param B Number of runs (of folds for `"cv"`).

@@ -32,8 +32,8 @@ grid_source <- function(object) {
 as_runs <- function(object) {
   if (is.list(object) && !is.object(object)) return(runs_from_list(object))
   if (!(is.matrix(object) || inherits(object, "Matrix"))) {
-    stop_bad("`object` must be a cv.n2gfl() object, a list of coefficient vectors or a matrix with ",
-             "one column per run, not ", describe(object), ".")
+    stop_bad("`object` must be a cv.n2gfl() object, a list of coefficient vectors or a matrix ",
+             "with one column per run, not ", describe(object), ".")
   }
   runs <- check_matrix(object, "object")
   if (nrow(runs) < 1) stop_bad("`object` must have at least 1 row, not 0.")
