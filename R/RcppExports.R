@@ -45,6 +45,10 @@ block_means_cpp <- function(values, block, blocks) {
     .Call(`_n2gfl_block_means_cpp`, values, block, blocks)
 }
 
+count_effects_cpp <- function(x, y, weights, limit) {
+    .Call(`_n2gfl_count_effects_cpp`, x, y, weights, limit)
+}
+
 label_parts_cpp <- function(graph, p, i, x, slack) {
     .Call(`_n2gfl_label_parts_cpp`, graph, p, i, x, slack)
 }

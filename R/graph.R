@@ -1,10 +1,11 @@
 # Graphs: who is whose neighbour. Every constructor ends in new_graph(), which alone knows the
 # invariants: 1-based nodes, from < to, edges sorted by (from, to), no edge twice, weights positive.
 
-new_graph <- function(n, from, to, weight, kind, dim = NULL, mask = NULL, coords = NULL) {
+new_graph <- function(n, from, to, weight, kind, dim = NULL, mask = NULL, coords = NULL,
+                      faces = NULL) {
   structure(
     list(n = n, from = from, to = to, weight = weight, kind = kind,
-         dim = dim, mask = mask, coords = coords),
+         dim = dim, mask = mask, coords = coords, faces = faces),
     class = "n2gfl_graph"
   )
 }
@@ -21,8 +22,9 @@ new_graph <- function(n, from, to, weight, kind, dim = NULL, mask = NULL, coords
 #'   the default) or 8 (also a corner) in two; 6 (sharing a face, the default), 18 (also an edge)
 #'   or 26 (also a corner) in three.
 #' @return A graph of class `n2gfl_graph`: a list with the number of nodes `n`, the edges `from`,
-#'   `to` (`from < to`, sorted) and `weight`, the `kind` of graph, and for grids and masks `dim`,
-#'   `mask` and the array indices of each node, `coords`.
+#'   `to` (`from < to`, sorted) and `weight`, the `kind` of graph, for grids and masks `dim`,
+#'   `mask` and the array indices of each node, `coords`, and for meshes `faces` and the vertices'
+#'   positions as `coords`.
 #' @seealso [graph_mask()] for a part of a grid, [plot.n2gfl_graph()].
 #' @family graphs
 #' @examples
@@ -239,18 +241,23 @@ graph_edges <- function(from, to, weight = NULL, n = NULL) {
 #' @param faces A matrix with three columns: the vertex numbers of each triangle, counted from 1.
 #'   Some formats (GIFTI among them) count from 0: add 1.
 #' @param n Number of vertices, or `NULL` for the largest number in `faces`.
+#' @param coords Millimetres of the vertices, a matrix with one row per vertex and three columns, for
+#'   pictures and tables; or `NULL`.
 #' @inherit graph_grid return
 #' @family graphs
 #' @examples
 #' tetrahedron <- rbind(c(1, 2, 3), c(1, 2, 4), c(1, 3, 4), c(2, 3, 4))
 #' graph_mesh(tetrahedron)
 #' @export
-graph_mesh <- function(faces, n = NULL) {
+graph_mesh <- function(faces, n = NULL, coords = NULL) {
   if (!is.matrix(faces) || !is.numeric(faces) || ncol(faces) != 3) {
     stop_bad("`faces` must be a numeric matrix with 3 columns, not ", describe(faces), ".")
   }
+  if (is.null(n) && !is.null(coords)) n <- NROW(coords)
   n <- check_node_count(n, faces, NULL)
+  coords <- check_vertices(coords, n)
   faces[] <- check_nodes(faces, "faces", n)
+  storage.mode(faces) <- "integer"
   from <- as.integer(faces)
   to <- as.integer(faces[, c(2, 3, 1)])
   loop <- which(from == to)
@@ -259,7 +266,19 @@ graph_mesh <- function(faces, n = NULL) {
              (loop[1] - 1) %% nrow(faces) + 1, " has ", from[loop[1]], " twice.")
   }
   edges <- merge_edges(from, to, rep(1, length(from)))
-  new_graph(n, edges$from, edges$to, rep(1, length(edges$from)), "mesh")
+  new_graph(n, edges$from, edges$to, rep(1, length(edges$from)), "mesh", coords = coords,
+            faces = faces)
+}
+
+check_vertices <- function(coords, n) {
+  if (is.null(coords)) return(NULL)
+  if (!is.matrix(coords) || !is.numeric(coords) || ncol(coords) != 3 || nrow(coords) != n) {
+    stop_bad("`coords` must be a numeric matrix with 3 columns and one row per vertex (", n,
+             "), not ", describe(coords), ".")
+  }
+  check_finite(as.vector(coords), "coords")
+  storage.mode(coords) <- "double"
+  coords
 }
 
 check_node_count <- function(n, from, to) {

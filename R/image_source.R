@@ -56,34 +56,23 @@ file_source <- function(paths) {
   subjects <- if (is.null(names)) file_subjects(paths) else unname(names)
   c(list(n = length(paths), subjects = subjects, labels = quoted_each(paths), paths = paths,
          narrow = all(vapply(opened, `[[`, NA, "narrow")),
-         read = function(i) read_nifti(paths[i])),
-    opened[[1]][c("dim", "affine", "header")])
-}
-
-read_nifti <- function(path, ...) {
-  image <- tryCatch(RNifti::readNifti(path, internal = TRUE, ...),
-                    error = function(e) NULL)
-  if (is.null(image)) {
-    stop_bad("`files` must hold whole files, but ", quoted(path), " is truncated or damaged: its ",
-             "data cannot be read.")
-  }
-  image
+         header = read_header(opened[[1]]), read = function(i) read_nifti(opened[[i]])),
+    opened[[1]][c("dim", "affine")])
 }
 
 # One file with a subject per volume. A compressed one is unpacked to disk first: within a
 # compressed file every volume would be searched from the start.
 volume_source <- function(file) {
-  path <- file$path
-  unpacked <- NULL
-  if (grepl("\\.gz$", path, ignore.case = TRUE)) {
-    unpacked <- unpack_file(path)
-    path <- unpacked
-  }
   n <- as.integer(file$volumes)
   subjects <- paste0(file_subjects(file$path), "_", format_index(n))
-  list(n = n, subjects = subjects, labels = paste0(quoted(file$path), " volume ", seq_len(n)),
-       narrow = file$narrow, dim = file$dim, affine = file$affine, header = file$header,
-       read = function(i) read_nifti(path, volumes = i),
+  labels <- paste0(quoted(file$path), " volume ", seq_len(n))
+  unpacked <- NULL
+  if (grepl("\\.gz$", file$path, ignore.case = TRUE)) {
+    unpacked <- unpack_file(file$path)
+    file$path <- unpacked
+  }
+  list(n = n, subjects = subjects, labels = labels, narrow = file$narrow, dim = file$dim,
+       affine = file$affine, header = read_header(file), read = function(i) read_nifti(file, i),
        close = function() unlink(unpacked))
 }
 
@@ -275,7 +264,7 @@ mask_fits <- function(mask, grid) {
 open_mask <- function(mask) {
   if (is.character(mask) && !inherits(mask, "niftiImage") && length(mask) == 1 && !is.na(mask)) {
     opened <- open_nifti(mask, "mask")
-    opened$values <- as.array(read_nifti(mask))
+    opened$values <- as.array(read_nifti(opened, name = "mask"))
   } else if (is_image(mask)) {
     opened <- open_image(mask, "mask")
     if (!inherits(mask, "niftiImage") && !oro.nifti::is.nifti(mask)) opened$affine <- NULL

@@ -154,7 +154,9 @@ image_graph <- function(object) {
 
 # The matrix of new images for a fit: on the same grid, with the same mask.
 new_image_matrix <- function(images, object, name = "newx") {
-  if (!is_images(images)) return(images)
+  if (!is_images(images) || is_surface(images$space)) {
+    return(if (is_images(images)) images$x else images)
+  }
   space <- image_space(object, "object")
   if (!same_grid(space, images$space)) {
     stop_bad("`", name, "` must be on the grid of the fit, but they have ",
@@ -262,7 +264,7 @@ check_empty_dots <- function(...) {
 }
 
 check_threshold <- function(threshold) {
-  if (!is_number(threshold) || !is.finite(threshold)) {
+  if (!is_number(threshold) || threshold == Inf) {
     stop_bad("`threshold` must be a number, not ", describe(threshold), ".")
   }
   as.double(threshold)

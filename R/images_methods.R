@@ -3,17 +3,25 @@
 #' @method print n2gfl_images
 #' @export
 print.n2gfl_images <- function(x, ...) {
-  space <- x$space
-  cat("Images: ", count_of(nrow(x$x), "subject"), ", ", count_of(ncol(x$x), "voxel"),
-      " inside the mask\n", sep = "")
-  cat("Grid: ", grid_text(space), "\n", sep = "")
-  cat("Mask: ", parts_text(x$graph),
-      if (x$dropped) paste0("; ", count_of(x$dropped, "voxel"), " without variance dropped"),
-      "\n", sep = "")
+  print_size(x$space, dim(x), x$graph)
+  if (x$dropped) cat("Dropped: ", x$dropped, " without variance\n", sep = "")
   if (!is.null(x$data)) {
     cat("Subject data: ", paste(names(x$data), collapse = ", "), "\n", sep = "")
   }
   invisible(x)
+}
+
+print_size <- function(space, dim, graph) {
+  surface <- is_surface(space)
+  cat(if (surface) "Surfaces: " else "Images: ", count_of(dim[1], "subject"), ", ",
+      if (surface) paste(dim[2], "vertices") else paste(count_of(dim[2], "voxel"), "inside the mask"),
+      "\n", sep = "")
+  if (surface) {
+    cat("Mesh: ", nrow(space$coords), " vertices, ", nrow(space$faces), " triangles\n", sep = "")
+  } else {
+    cat("Grid: ", grid_text(space), "\n", sep = "")
+  }
+  cat("Mask: ", parts_text(graph), "\n", sep = "")
 }
 
 # Size, voxels in mm, order of storage, coarsening.
@@ -43,12 +51,12 @@ parts_text <- function(graph) {
   if (length(sizes) == 1) return("connected")
   shown <- utils::head(sizes, 5)
   paste0(length(sizes), " separate parts (", paste(shown, collapse = ", "),
-         if (length(sizes) > 5) ", ...", " voxels)")
+         if (length(sizes) > 5) ", ...", ")")
 }
 
 # The number of the connected part that each of the nodes is in.
 connected_parts <- function(graph, nodes = seq_len(graph$n)) {
-  support_regions_cpp(graph_list(graph), c(0L, length(nodes)), nodes - 1L)
+  label_parts_cpp(graph_list(graph), c(0L, length(nodes)), nodes - 1L, rep(1, length(nodes)), 0)
 }
 
 #' @export
@@ -100,13 +108,11 @@ summary.n2gfl_images <- function(object, ...) {
 #' @method print summary.n2gfl_images
 #' @export
 print.summary.n2gfl_images <- function(x, digits = 3, rows = 10, ...) {
-  cat("Images: ", count_of(x$dim[1], "subject"), ", ", count_of(x$dim[2], "voxel"), "\n", sep = "")
-  cat("Grid: ", grid_text(x$space), "\n", sep = "")
-  cat("Mask: ", parts_text(x$graph), "\n\n", sep = "")
+  print_size(x$space, x$dim, x$graph)
   # The unusual ones first: who differs most from the others in the mean.
   away <- abs(x$subjects$mean - stats::median(x$subjects$mean))
   shown <- utils::head(order(-away), rows)
-  cat("Values inside the mask", if (nrow(x$subjects) > rows) ", most unusual means first", ":\n",
+  cat("\nValues inside the mask", if (nrow(x$subjects) > rows) ", most unusual means first", ":\n",
       sep = "")
   print(x$subjects[if (nrow(x$subjects) > rows) shown else seq_len(nrow(x$subjects)), ],
         digits = digits, row.names = FALSE)
@@ -127,7 +133,7 @@ print.summary.n2gfl_images <- function(x, digits = 3, rows = 10, ...) {
 #' plot(images)
 #' @export
 plot.n2gfl_images <- function(x, at = NULL, ...) {
-  space <- x$space
+  space <- image_space(x, "x")
   mm <- space_mm(space)
   at <- if (is.null(at)) colMeans(mm) else check_numbers(at, "at", 3, "axis")
   mean <- mm_array(space, space$mean)

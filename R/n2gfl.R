@@ -165,6 +165,7 @@ check_problem <- function(arguments) {
   arguments <- unpack_images(arguments)
   control <- check_control(arguments)
   data <- check_data(arguments, control)
+  if (!is.null(data$space)) warn_wrong_sign(data, control)
   list(data = data, control = control, lambda1 = check_lambda(arguments$lambda1, "lambda1"),
        lambda2 = check_lambda(arguments$lambda2, "lambda2"),
        offset = !is.null(arguments$offset), weighted = !is.null(arguments$weights))

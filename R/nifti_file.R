@@ -1,15 +1,35 @@
 # What a NIfTI file says about itself, read and judged before anything is allocated for it: a
 # damaged header may ask for terabytes. The pixels are left to RNifti.
 
-# list(path, header, dim, volumes, affine, narrow); dim has three numbers.
+# list(path, dim, volumes, affine, narrow, wide); dim has three numbers. The fields are read here and
+# not by RNifti::niftiHeader(), which takes the bytes of a big-endian file the wrong way round.
 open_nifti <- function(path, name = "files") {
   parts <- nifti_parts(path, name)
-  claims <- check_claims(nifti_claims(parts$header), path, name)
-  check_file_size(parts$data, claims, path, name)
-  header <- tryCatch(RNifti::niftiHeader(path), error = function(e) NULL)
-  if (is.null(header)) stop_not_nifti(path, name)
-  c(list(path = path, header = header), claims[c("dim", "volumes", "narrow")],
-    list(affine = check_affine(header_affine(header), path, name)))
+  claims <- nifti_claims(parts$header)
+  sizes <- check_claims(claims, path, name)
+  check_file_size(parts$data, sizes, path, name)
+  c(list(path = path), sizes[c("dim", "volumes", "narrow", "wide")],
+    list(affine = check_affine(header_affine(claims), path, name)))
+}
+
+# The image without its values turned into R's. Whole numbers that do not fit into R's integers
+# would be wrapped around; as scaled numbers, they are not.
+read_nifti <- function(file, volume = NULL, name = "files") {
+  image <- tryCatch(RNifti::readNifti(file$path, internal = TRUE, volumes = volume),
+                    error = function(e) NULL)
+  if (is.null(image)) {
+    stop_bad("`", name, "` must hold whole files, but ", quoted(file$path), " is truncated or ",
+             "damaged: its data cannot be read.")
+  }
+  if (!file$wide) return(image)
+  image$scl_slope <- 2
+  as.array(image) / 2
+}
+
+# RNifti's header, from the image: the file's bytes are in order there.
+read_header <- function(file) {
+  file$wide <- FALSE
+  RNifti::niftiHeader(read_nifti(file, if (file$volumes > 1) 1))
 }
 
 # The file of the header and the file of the data: one for .nii, two for .hdr and .img.
@@ -57,26 +77,42 @@ first_bytes <- function(path, n) {
   tryCatch(suppressWarnings(readBin(connection, "raw", n)), error = function(e) raw(0))
 }
 
+# Field names are those of the standard.
 claims_of_version_1 <- function(bytes, endian) {
   short <- function(at, n = 1) {
     readBin(bytes[at + seq_len(2 * n)], "integer", n, size = 2, endian = endian)
   }
-  float <- function(at) readBin(bytes[at + 1:4], "numeric", size = 4, endian = endian)
-  list(magic = rawToChar(bytes[345:347][bytes[345:347] != 0]), size = as.double(short(40, 8)),
-       type = short(70), start = float(108), slope = float(112), intercept = float(116))
+  float <- function(at, n = 1) {
+    readBin(bytes[at + seq_len(4 * n)], "numeric", n, size = 4, endian = endian)
+  }
+  c(list(magic = magic_word(bytes[345:347]), dim = as.double(short(40, 8)), datatype = short(70),
+         vox_offset = float(108), scl_slope = float(112), scl_inter = float(116)),
+    place_fields(float(76, 8), short(252, 2), float(256, 3), float(268, 3), float(280, 12)))
 }
 
 claims_of_version_2 <- function(bytes, endian) {
+  integers <- function(at, n = 1) {
+    readBin(bytes[at + seq_len(4 * n)], "integer", n, endian = endian)
+  }
   # Two halves as doubles: exact for every size that a disk holds.
   long <- function(at, n = 1) {
-    halves <- readBin(bytes[at + seq_len(8 * n)], "integer", 2 * n, size = 4, endian = endian)
-    halves <- matrix(halves, 2)[if (endian == "little") 1:2 else 2:1, , drop = FALSE]
+    halves <- matrix(integers(at, 2 * n), 2)[if (endian == "little") 1:2 else 2:1, , drop = FALSE]
     halves[2, ] * 2^32 + halves[1, ] %% 2^32
   }
-  double <- function(at) readBin(bytes[at + 1:8], "numeric", endian = endian)
-  list(magic = rawToChar(bytes[5:7][bytes[5:7] != 0]), size = long(16, 8),
-       type = readBin(bytes[13:14], "integer", size = 2, endian = endian),
-       start = long(168), slope = double(176), intercept = double(184))
+  double <- function(at, n = 1) readBin(bytes[at + seq_len(8 * n)], "numeric", n, endian = endian)
+  c(list(magic = magic_word(bytes[5:7]), dim = long(16, 8),
+         datatype = readBin(bytes[13:14], "integer", size = 2, endian = endian),
+         vox_offset = long(168), scl_slope = double(176), scl_inter = double(184)),
+    place_fields(double(104, 8), integers(344, 2), double(352, 3), double(376, 3), double(400, 12)))
+}
+
+magic_word <- function(bytes) rawToChar(bytes[bytes != 0])
+
+place_fields <- function(pixdim, codes, quaternion, offset, rows) {
+  list(pixdim = pixdim, qform_code = codes[1], sform_code = codes[2], quatern_b = quaternion[1],
+       quatern_c = quaternion[2], quatern_d = quaternion[3], qoffset_x = offset[1],
+       qoffset_y = offset[2], qoffset_z = offset[3], srow_x = rows[1:4], srow_y = rows[5:8],
+       srow_z = rows[9:12])
 }
 
 # The claims as dim, volumes, bytes of data and where they start; or one sentence.
@@ -86,18 +122,20 @@ check_claims <- function(claims, path, name) {
     stop_bad("`", name, "` must hold NIfTI files, but ", quoted(path), " is an ANALYZE file, ",
              "which does not tell left from right: convert it to NIfTI.")
   }
-  dim <- check_claimed_dim(claims$size, path, name)
-  bytes <- unname(nifti_bytes[as.character(claims$type)])
+  dim <- check_claimed_dim(claims$dim, path, name)
+  bytes <- unname(nifti_bytes[as.character(claims$datatype)])
   if (is.na(bytes)) {
     stop_bad("`", name, "` must hold images of real numbers, but ", quoted(path),
-             " has the NIfTI datatype ", claims$type, " (complex, colour or unknown).")
+             " has the NIfTI datatype ", claims$datatype, " (complex, colour or unknown).")
   }
-  scaled <- is.finite(claims$slope) && claims$slope != 0 &&
-    !(claims$slope == 1 && claims$intercept %in% 0)
-  start <- if (claims$magic %in% c("n+1", "n+2")) max(claims$start, 348, na.rm = TRUE) else 0
+  scaled <- is.finite(claims$scl_slope) && claims$scl_slope != 0 &&
+    !(claims$scl_slope == 1 && claims$scl_inter %in% 0)
+  start <- if (claims$magic %in% c("n+1", "n+2")) max(claims$vox_offset, 348, na.rm = TRUE) else 0
   list(dim = dim[1:3], volumes = dim[4], bytes = bytes * prod(dim), start = start,
        # Every value is also a float: four bytes are enough to keep it while reading.
-       narrow = !scaled && claims$type %in% c(2, 4, 16, 256, 512))
+       narrow = !scaled && claims$datatype %in% c(2, 4, 16, 256, 512),
+       # Some values may be no R integers.
+       wide = !scaled && claims$datatype %in% c(768, 1024, 1280))
 }
 
 # Three dimensions and the number of volumes.
@@ -188,10 +226,26 @@ header_affine <- function(header) {
   unname(affine)
 }
 
+# From the quaternion, as the standard has it.
 header_qform <- function(header) {
-  header$sform_code <- 0L
-  affine <- RNifti::xform(header, useQuaternionFirst = TRUE)
-  matrix(as.vector(affine), 4)
+  q <- c(header$quatern_b, header$quatern_c, header$quatern_d)
+  a <- 1 - sum(q^2)
+  if (is.finite(a) && a < 1e-7) {
+    q <- q / sqrt(sum(q^2))
+    a <- 0
+  }
+  a <- sqrt(a)
+  b <- q[1]
+  c <- q[2]
+  d <- q[3]
+  rotation <- matrix(c(
+    a * a + b * b - c * c - d * d, 2 * (b * c + a * d), 2 * (b * d - a * c),
+    2 * (b * c - a * d), a * a + c * c - b * b - d * d, 2 * (c * d + a * b),
+    2 * (b * d + a * c), 2 * (c * d - a * b), a * a + d * d - b * b - c * c
+  ), 3)
+  size <- header_pixdim(header) * c(1, 1, if (header$pixdim[1] < 0) -1 else 1)
+  offset <- c(header$qoffset_x, header$qoffset_y, header$qoffset_z)
+  rbind(cbind(sweep(rotation, 2, size, "*"), offset, deparse.level = 0), c(0, 0, 0, 1))
 }
 
 header_pixdim <- function(header) {

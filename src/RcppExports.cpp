@@ -151,6 +151,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// count_effects_cpp
+Rcpp::NumericVector count_effects_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, double limit);
+RcppExport SEXP _n2gfl_count_effects_cpp(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP limitSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< double >::type limit(limitSEXP);
+    rcpp_result_gen = Rcpp::wrap(count_effects_cpp(x, y, weights, limit));
+    return rcpp_result_gen;
+END_RCPP
+}
 // label_parts_cpp
 Rcpp::IntegerVector label_parts_cpp(const Rcpp::List& graph, const Rcpp::IntegerVector& p, const Rcpp::IntegerVector& i, const Rcpp::NumericVector& x, double slack);
 RcppExport SEXP _n2gfl_label_parts_cpp(SEXP graphSEXP, SEXP pSEXP, SEXP iSEXP, SEXP xSEXP, SEXP slackSEXP) {
@@ -205,6 +218,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_n2gfl_store_take_cpp", (DL_FUNC) &_n2gfl_store_take_cpp, 3},
     {"_n2gfl_add_finite_cpp", (DL_FUNC) &_n2gfl_add_finite_cpp, 2},
     {"_n2gfl_block_means_cpp", (DL_FUNC) &_n2gfl_block_means_cpp, 3},
+    {"_n2gfl_count_effects_cpp", (DL_FUNC) &_n2gfl_count_effects_cpp, 4},
     {"_n2gfl_label_parts_cpp", (DL_FUNC) &_n2gfl_label_parts_cpp, 5},
     {"_n2gfl_linear_predictor_cpp", (DL_FUNC) &_n2gfl_linear_predictor_cpp, 3},
     {"_n2gfl_fused_prox_cpp", (DL_FUNC) &_n2gfl_fused_prox_cpp, 6},

@@ -1,0 +1,190 @@
+#' Write a map as a NIfTI or GIFTI file
+#'
+#' Puts what a fit found back into the brain: a file on the grid of the images, ready for any viewer.
+#'
+#' @details
+#' The file has the grid of the images that were fitted (after coarsening, if they were coarsened),
+#' with the sform and qform and their codes as in the input. Coefficients, shares and probabilities
+#' are stored as 32-bit floats, region numbers as 32-bit integers, whatever the input's type was.
+#' The intent, a description and the display range (`cal_min`, `cal_max`) are set. Voxels outside
+#' the mask are 0.
+#'
+#' For a fit on a surface ([read_surface()]) the file is GIFTI (`.gii`) with one value per vertex.
+#' @param object A fit from [n2gfl()], a cross-validation from [cv.n2gfl()] or stability selection,
+#'   made from images.
+#' @param file Name of the file: `.nii` or `.nii.gz` (`.gii` for surfaces).
+#' @param s,row Which fit: `"lambda.min"`, `"lambda.1se"` or `"lambda.es"` for a cross-validation,
+#'   `c(lambda1 = , lambda2 = )` or the row of the grid for any. A fit with a single row needs
+#'   neither.
+#' @param what What to map:
+#'   * `"coef"`: the coefficients;
+#'   * `"selection"`: the share of the folds that selected a voxel; for a single fit 1 where a
+#'     coefficient is not zero;
+#'   * `"region"`: the number of the connected region, as in [region_table()];
+#'   * `"probability"`: selection probabilities, for stability selection.
+#' @param ... Must be empty.
+#' @return The name of the file, invisibly.
+#' @seealso [as_nifti()] for the image as an object, [region_table()].
+#' @examples
+#' set.seed(1)
+#' images <- read_images(array(rnorm(6 * 6 * 6 * 20, 1), c(6, 6, 6, 20)), threshold = -Inf)
+#' y <- rowSums(images$x[, 20:22]) + rnorm(20)
+#' fit <- n2gfl(images, y, lambda1 = 0.2, lambda2 = 0.05)
+#' file <- tempfile(fileext = ".nii.gz")
+#' write_map(fit, file)
+#' range(RNifti::readNifti(file))
+#' unlink(file)
+#' @export
+write_map <- function(object, file, s = "lambda.min", row = NULL,
+                      what = c("coef", "selection", "region", "probability"), ...) {
+  check_empty_dots(...)
+  what <- match_map(what, object, missing(what))
+  map <- map_values(object, what, if (missing(s)) NULL else s, row)
+  surface <- map_surface(object)
+  check_map_file(file, if (is.null(surface)) c(".nii", ".nii.gz") else ".gii")
+  if (!is.null(surface)) return(invisible(write_surface_map(map, surface, file)))
+  image <- map_nifti(map, image_space(object))
+  RNifti::writeNifti(image, file, datatype = if (map$integer) "int32" else "float")
+  invisible(file)
+}
+
+#' The map of a fit as an oro.nifti image
+#'
+#' The image that [write_map()] writes, as an object of class `nifti` of the oro.nifti package; its
+#' `orthographic()` and other functions work on it.
+#'
+#' @inheritParams write_map
+#' @return An object of class `nifti`.
+#' @seealso [write_map()]
+#' @examples
+#' set.seed(1)
+#' images <- read_images(array(rnorm(6 * 6 * 6 * 20, 1), c(6, 6, 6, 20)), threshold = -Inf)
+#' y <- rowSums(images$x[, 20:22]) + rnorm(20)
+#' fit <- n2gfl(images, y, lambda1 = 0.2, lambda2 = 0.05)
+#' map <- as_nifti(fit)
+#' map
+#' @export
+as_nifti <- function(object, s = "lambda.min", row = NULL,
+                     what = c("coef", "selection", "region", "probability"), ...) {
+  check_empty_dots(...)
+  what <- match_map(what, object, missing(what))
+  map <- map_values(object, what, if (missing(s)) NULL else s, row)
+  image <- oro.nifti::nii2oro(map_nifti(map, image_space(object)))
+  # RNifti hands over doubles; say what they are to be written as.
+  image@datatype <- if (map$integer) 8 else 16
+  image@bitpix <- 32
+  image
+}
+
+# ---- what is mapped ------------------------------------------------------------------------------
+
+match_map <- function(what, object, is_missing) {
+  choices <- c("coef", "selection", "region", "probability")
+  if (is_missing) return(if (is_stabsel(object)) "probability" else "coef")
+  what <- match_choice(what, "what", choices)
+  if ((what == "probability") != is_stabsel(object)) {
+    stop_bad("`what` must be ", if (is_stabsel(object)) "\"probability\" for"
+             else "\"coef\", \"selection\" or \"region\" without", " stability selection, not \"",
+             what, "\".")
+  }
+  what
+}
+
+is_stabsel <- function(object) inherits(object, "stabsel.n2gfl")
+
+# list(values = one per feature, integer, what, description).
+map_values <- function(object, what, s, row) {
+  if (is_stabsel(object)) {
+    return(list(values = as.double(object$prob), integer = FALSE, what = what,
+                description = "n2gfl selection probability"))
+  }
+  row <- map_row(object, s, row)
+  beta <- full_fit(object)$beta[, row]
+  values <- switch(what, coef = beta, selection = selection_share(object, row),
+                   region = numbered_regions(beta, image_graph(object)))
+  grid <- full_fit(object)$grid[row, ]
+  text <- sprintf("n2gfl %s lambda1=%.4g lambda2=%.4g", what, grid$lambda1, grid$lambda2)
+  list(values = as.double(values), integer = what == "region", what = what, description = text)
+}
+
+full_fit <- function(object) {
+  fit <- if (inherits(object, "n2gfl")) object else if (is.list(object)) object$n2gfl.fit
+  if (!inherits(fit, "n2gfl")) {
+    stop_bad("`object` must be a fit from n2gfl() or cv.n2gfl(), not ", describe(object), ".")
+  }
+  fit
+}
+
+# The one row of the grid that `s` or `row` means.
+map_row <- function(object, s, row) {
+  fit <- full_fit(object)
+  if (!is.null(s) && !is.null(row)) stop_bad("`s` and `row` must not both be given.")
+  if (is.null(s) && is.null(row)) {
+    if (nrow(fit$grid) == 1) return(1L)
+    if (is.null(object$index)) {
+      stop_bad("`row` or `s` must choose one of the ", nrow(fit$grid), " fits.")
+    }
+    s <- "lambda.min"
+  }
+  if (is.character(s)) {
+    if (is.null(object$index)) {
+      stop_bad("`s` must be c(lambda1 = , lambda2 = ) for a fit without cross-validation, not ",
+               describe(s), ".")
+    }
+    s <- match_choice(s, "s", c("lambda.min", "lambda.1se", "lambda.es"))
+    return(object$index[[sub("lambda.", "", s, fixed = TRUE)]])
+  }
+  if (!is.null(s)) {
+    s <- check_s(s)
+    row <- find_rows(fit$grid, s)
+    if (anyNA(row)) stop_off_grid(fit$grid, s[is.na(row), , drop = FALSE][1, ])
+  }
+  row <- check_row(row, nrow(fit$grid))
+  if (length(row) != 1) stop_bad("`row` or `s` must choose one fit, not ", length(row), ".")
+  row
+}
+
+# How many of the folds selected each feature, as a share; of a single fit, whether it did.
+selection_share <- function(object, row) {
+  folds <- object$fold.fits
+  if (is.null(folds)) return(as.double(full_fit(object)$beta[, row] != 0))
+  count <- numeric(nrow(folds[[1]]$beta))
+  for (fold in folds) {
+    at <- seq_len(diff(fold$beta@p[row + 0:1])) + fold$beta@p[row]
+    selected <- fold$beta@i[at][fold$beta@x[at] != 0] + 1L
+    count[selected] <- count[selected] + 1
+  }
+  count / length(folds)
+}
+
+# ---- images --------------------------------------------------------------------------------------
+
+check_map_file <- function(file, endings) {
+  good <- is.character(file) && length(file) == 1 && !is.na(file) &&
+    any(endsWith(tolower(file), endings))
+  if (!good) {
+    stop_bad("`file` must be the name of a file that ends in ", paste(endings, collapse = " or "),
+             ", not ", describe(file), ".")
+  }
+  if (!dir.exists(dirname(path.expand(file)))) {
+    stop_bad("`file` must be in a folder that exists, but there is no ", quoted(dirname(file)), ".")
+  }
+}
+
+# Intents of the NIfTI standard: an estimate, or labels.
+map_nifti <- function(map, space) {
+  header <- space$header
+  header$datatype <- if (map$integer) 8L else 16L
+  header$bitpix <- 32L
+  header$scl_slope <- 1
+  header$scl_inter <- 0
+  header$intent_code <- switch(map$what, coef = 1001L, region = 1002L, 0L)
+  header$intent_name <- map$what
+  header$descrip <- substr(map$description, 1, 79)
+  header$aux_file <- ""
+  values <- array(if (map$integer) 0L else 0, space$dim)
+  values[space$mask] <- if (map$integer) as.integer(map$values) else map$values
+  header$cal_min <- min(values)
+  header$cal_max <- max(values)
+  RNifti::asNifti(values, reference = header)
+}
