@@ -125,7 +125,7 @@ glass_colours <- c(positive = "#B5651D", negative = "#2C5FA8", common = "#2E8B3D
 # Panels with the brain's hull and what is not zero in the map.
 glass_panels <- function(layers, views, style = "voxels", colours = glass_colours,
                          hull = hull_triangles(layers$inside)) {
-  parts <- lapply(c(positive = 1, negative = -1), map_surface, layer = layers$over, style = style)
+  parts <- lapply(c(positive = 1, negative = -1), signed_surface, layer = layers$over, style = style)
   draw <- list(
     function(turn) glass_shape(hull, turn, front = FALSE),
     function(turn) {
@@ -206,7 +206,7 @@ glass_shape <- function(triangles, turn, front = FALSE) {
 }
 
 # The outside of the voxels with that sign: squares, or smooth triangles.
-map_surface <- function(sign, layer, style) {
+signed_surface <- function(sign, layer, style) {
   on <- sign * layer$volume > 0
   if (!any(on)) return(NULL)
   if (style == "voxels") return(list(points = voxel_faces(on, layer), size = 4))

@@ -135,7 +135,7 @@ map_row <- function(object, s, row) {
     return(object$index[[sub("lambda.", "", s, fixed = TRUE)]])
   }
   if (!is.null(s)) {
-    s <- check_s(s)
+    s <- check_s(s, fit$grid)
     row <- find_rows(fit$grid, s)
     if (anyNA(row)) stop_off_grid(fit$grid, s[is.na(row), , drop = FALSE][1, ])
   }

@@ -41,7 +41,7 @@ plot_folds <- function(object, folds = c(1, 3, 5, 7, 9), s = NULL, row = NULL,
   main <- check_title(main)
   cex <- check_positive(cex, "cex")
 
-  place <- if (is.null(like)) map_place(models[[1]], "object") else map_place(like, "like")
+  place <- if (is.null(like)) map_features(models[[1]], "object") else map_features(like, "like")
   betas <- lapply(models, fold_coefficients, s = s, row = row, place = place)
   common <- lapply(betas, function(beta) which(rowSums(beta != 0) == ncol(beta)))
   draw <- fold_drawer(place, betas, type, view[1], cut, style, radiological)

@@ -99,7 +99,7 @@ map_of <- function(object, s = NULL, row = NULL, like = NULL) {
     # Not inside `[`: Matrix would put its own words before a message.
     row <- map_row(object, s, row)
     values <- as.numeric(fit$beta[, row])
-    place <- if (is.null(like)) map_place(fit, "object") else map_place(like, "like")
+    place <- if (is.null(like)) map_features(fit, "object") else map_features(like, "like")
     check_features(length(values), place)
     return(c(list(values = values, name = "coefficient"), place))
   }
@@ -111,7 +111,7 @@ map_of <- function(object, s = NULL, row = NULL, like = NULL) {
   if (is.null(like)) {
     stop_bad("`like` must be given for a numeric `object`: images, a fit, or a mesh.")
   }
-  place <- map_place(like, "like")
+  place <- map_features(like, "like")
   check_features(length(values), place)
   check_finite(values, "object")
   c(list(values = values, name = "value"), place)
@@ -126,7 +126,7 @@ check_features <- function(count, place) {
 }
 
 # Where the features are: list(space = ) or list(mesh = ).
-map_place <- function(object, name) {
+map_features <- function(object, name) {
   if (inherits(object, "n2gfl_cohort")) object <- object$images
   if (!is.list(object)) {
     stop_bad("`", name, "` must be images, a fit to images, or a mesh, not ", describe(object), ".")
@@ -156,19 +156,6 @@ map_of_image <- function(image) {
 
 # sform before qform; without its attributes.
 image_affine <- function(image) matrix(as.numeric(RNifti::xform(image)), 4)
-
-# The one row of the grid that `s` or `row` ask for.
-map_row <- function(object, s, row) {
-  cross <- inherits(object, "cv.n2gfl")
-  fit <- if (cross) object$n2gfl.fit else object
-  choice <- list(s = s, row = row)
-  if (cross) choice <- cv_choice(object, if (is.null(s)) "lambda.min" else s, row, is.null(s))
-  rows <- choose_rows(fit, choice$s, choice$row)
-  if (length(rows) != 1) {
-    stop_bad("`row` or `s` must name one row of the grid, not ", length(rows), ".")
-  }
-  rows
-}
 
 # ---- layers: volumes in RAS order with the mm of their voxels ------------------------------------
 
@@ -393,13 +380,12 @@ region_voxels <- function(layer) {
   on <- layer$volume != 0
   if (!any(on)) return(matrix(0, 0, 3))
   graph <- graph_mask(on)
-  nodes <- seq_len(graph$n)
-  label <- support_regions(Matrix::sparseMatrix(nodes, rep(1, graph$n), x = 1), graph)
+  label <- connected_parts(graph)
   # Ties are broken by place, never by the order in which a region was found.
   mm <- vapply(1:3, function(k) layer$mm[[k]][arrayInd(which(on), dim(on))[, k]], numeric(graph$n))
   mm <- matrix(mm, ncol = 3)
   weight <- abs(layer$volume[on])
-  centres <- t(vapply(split(nodes, label), function(nodes) {
+  centres <- t(vapply(split(seq_len(graph$n), label), function(nodes) {
     middle <- colSums(mm[nodes, , drop = FALSE] * weight[nodes]) / sum(weight[nodes])
     away <- colSums((t(mm[nodes, , drop = FALSE]) - middle)^2)
     mm[nodes[which.min(round(away, 6))], ]

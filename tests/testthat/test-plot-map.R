@@ -213,10 +213,10 @@ test_that("a glass brain and a mesh are drawn from each side", {
 test_that("smooth surfaces go round the voxels", {
   skip_without_misc3d()
   layer <- map_layers(stored_map(), NULL)$over
-  points <- map_surface(1, layer, "surface")$points
+  points <- signed_surface(1, layer, "surface")$points
   range <- apply(points, 2, range)
   expect_true(all(abs(range - cbind(c(-16, -8), c(-18, -2), c(4, 12))) < 4))
-  expect_null(map_surface(1, list(volume = array(0, c(2, 2, 2)), mm = layer$mm), "surface"))
+  expect_null(signed_surface(1, list(volume = array(0, c(2, 2, 2)), mm = layer$mm), "surface"))
 })
 
 test_that("a picture fills one cell of the page and leaves the session as it was", {
