@@ -42,12 +42,12 @@ stable_regions <- function(object, s = NULL, row = NULL, graph = NULL, cutoff = 
   }
   runs <- as_sets(source$runs(row))
   prob <- Matrix::rowMeans(runs)
-  features <- probable_features(object, row, prob, cutoff)
+  features <- reported_features(object, row, prob, cutoff)
   survival_table(runs, features, prob, source$graph, overlap)
 }
 
 # The features whose regions are asked for.
-probable_features <- function(object, row, prob, cutoff) {
+reported_features <- function(object, row, prob, cutoff) {
   if (is_run_object(object)) return(column_entries(object$n2gfl.fit$beta, row)$i + 1L)
   if (inherits(object, "stabsel.n2gfl")) return(unname(object$selected))
   which(prob >= cutoff - 1e-9)

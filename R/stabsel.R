@@ -18,7 +18,8 @@
 #' halves that happened. `sizes` in the result has the number selected by each.
 #'
 #' **Which lambda2.** One number. `NULL` takes the middle of [n2gfl()]'s default sequence: 0.03
-#' times [lambda_max()] at `lambda2 = 0`. `cvfit$lambda.es["lambda2"]` is a choice too.
+#' times [lambda_max()] at `lambda2 = 0`. After a cross-validation,
+#' `cvfit$lambda.es["lambda2"]` is the better choice.
 #'
 #' **Halves.** `"SS"` splits the rows `B` times into two complementary halves, as [make_folds()]
 #' makes 2 folds: stratified by class for `"binomial"`, and rows of one `group` in the same half.

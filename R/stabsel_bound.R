@@ -93,8 +93,8 @@ check_selected <- function(q, p) {
 
 stop_no_bound <- function(cutoff, q, p, assumption) {
   stop_bad("`cutoff` and `q` must allow a bound under assumption ", quoted(assumption), ", but ",
-           "for cutoff ", number_text(cutoff), " and q = ", q, " of ", p, " features there is none: ",
-           "take a larger cutoff or a smaller q.")
+           "for cutoff ", number_text(cutoff), " and q = ", q, " of ", p, " features there is ",
+           "none: take a larger cutoff or a smaller q.")
 }
 
 # ---- the bounds ----------------------------------------------------------------------------------
