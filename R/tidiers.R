@@ -166,7 +166,7 @@ autoplot.cv.n2gfl <- function(object, type = c("curve", "heatmap"), panels = NUL
                               ...) {
   need_package("ggplot2", "for autoplot()")
   type <- match_choice(type, "type", c("curve", "heatmap"))
-  data <- cv_data(object)
+  data <- cv_plot_data(object)
   if (type == "heatmap") return(ggplot_heatmap(data, col))
   ggplot_curves(data, check_panels(panels, length(data$lambda2), 9), col %or% "#B2182B")
 }
