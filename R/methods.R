@@ -8,8 +8,8 @@
 #'
 #' @inheritParams coef.n2gfl
 #' @param x,y,covariates,offset,weights The data of the fit; `covariates`, `offset` and `weights`
-#'   where the fit had them. Of a fit whose covariates were a formula, `covariates` is the data frame
-#'   with their variables.
+#'   where the fit had them. Of a fit whose covariates were a formula, `covariates` is the data
+#'   frame with their variables.
 #' @param type Kind of residuals: `"deviance"` (signed square roots of what the observations
 #'   contribute to the deviance), `"pearson"` (divided by the standard deviation that the model
 #'   implies, up to the error variance) or `"response"` (observed minus fitted, with the modelled

@@ -44,8 +44,8 @@ sum_columns <- function(x, features, label, scale) {
 # Separated classes have no best coefficients: the deviance goes to zero as they grow.
 warn_refit <- function(fit, name) {
   if (fit$family == "binomial" && fit$grid$dev.ratio > 1 - 1e-4) {
-    warning("The regions of fit ", name, " separate the classes perfectly: without shrinkage their ",
-            "coefficients have no finite value.", call. = FALSE)
+    warning("The regions of fit ", name, " separate the classes perfectly: without shrinkage ",
+            "their coefficients have no finite value.", call. = FALSE)
   } else if (!fit$grid$converged) {
     warning("The refit of ", name, " did not converge (gap ", format(fit$grid$gap, digits = 2),
             ").", call. = FALSE)
