@@ -277,6 +277,7 @@ join_shapes <- function(shapes) {
 # A mesh with its map, grey where the map is zero.
 mesh_panels <- function(values, mesh, views, paint) {
   points <- mesh$coords[t(mesh$faces), , drop = FALSE]
+  values <- replace(numeric(nrow(mesh$coords)), mesh$mask, values)
   # The middle one of three values: a face belongs to the region that has two of its corners.
   corner <- matrix(values[t(mesh$faces)], 3)
   face_value <- colSums(corner) - pmin(corner[1, ], corner[2, ], corner[3, ]) -

@@ -8,7 +8,7 @@
 #' Positive coefficients are brown, negative ones blue. The last panel shows the features whose
 #' coefficient is not zero in any fold, counted over all folds (and repeats), not only those that
 #' are drawn. See [plot_map()] for left and right.
-#' @param object A fit from `cv.n2gfl()`, or a list of them; the names of the list become the
+#' @param object A fit from [cv.n2gfl()], or a list of them; the names of the list become the
 #'   names of the rows.
 #' @param folds Which folds to draw, by default the odd ones up to 9.
 #' @param s,row Which row of the grid, see [plot_map()].
@@ -41,7 +41,7 @@ plot_folds <- function(object, folds = c(1, 3, 5, 7, 9), s = NULL, row = NULL,
   main <- check_title(main)
   cex <- check_positive(cex, "cex")
 
-  place <- if (is.null(like)) map_features(models[[1]], "object") else map_features(like, "like")
+  place <- if (is.null(like)) feature_place(models[[1]], "object") else feature_place(like, "like")
   betas <- lapply(models, fold_coefficients, s = s, row = row, place = place)
   common <- lapply(betas, function(beta) which(rowSums(beta != 0) == ncol(beta)))
   draw <- fold_drawer(place, betas, type, view[1], cut, style, radiological)

@@ -21,8 +21,8 @@
 #'
 #' A surface, that is a fit on a [graph_mesh()] that knows where its vertices are, is drawn from
 #' four sides instead.
-#' @param object A fit from [n2gfl()] or `cv.n2gfl()` that was made from images; the images
-#'   themselves, whose mean is drawn; an image of class `nifti` (package oro.nifti) or `niftiImage`
+#' @param object A fit from [n2gfl()] or [cv.n2gfl()] that was made from images, or stability
+#'   selection, whose probabilities are drawn; the images themselves, whose mean is drawn; an image of class `nifti` (package oro.nifti) or `niftiImage`
 #'   (package RNifti); or a numeric vector with one value per feature, and `like`.
 #' @param s Which fit: `"lambda.min"` (what `NULL` means), `"lambda.1se"`, `"lambda.es"` for a
 #'   cross-validation, or `c(lambda1 = , lambda2 = )` from the grid.
@@ -94,27 +94,31 @@ plot_map <- function(object, s = NULL,
 # list(values, space or mesh, name): one value per feature; images alone have their mean as anatomy
 # and no values.
 map_of <- function(object, s = NULL, row = NULL, like = NULL) {
-  if (inherits(object, c("n2gfl", "cv.n2gfl"))) {
-    fit <- if (inherits(object, "cv.n2gfl")) object$n2gfl.fit else object
-    # Not inside `[`: Matrix would put its own words before a message.
-    row <- map_row(object, s, row)
-    values <- as.numeric(fit$beta[, row])
-    place <- if (is.null(like)) map_features(fit, "object") else map_features(like, "like")
-    check_features(length(values), place)
-    return(c(list(values = values, name = "coefficient"), place))
-  }
-  if (is_images(object)) {
+  if (inherits(object, "niftiImage") || oro.nifti::is.nifti(object)) return(map_of_image(object))
+  if (is_images(object) && !is_surface(object$space)) {
     return(list(values = numeric(ncol(object$x)), space = object$space, name = "mean"))
   }
-  if (inherits(object, "niftiImage") || oro.nifti::is.nifti(object)) return(map_of_image(object))
-  values <- check_vector(object, "object")
-  if (is.null(like)) {
+  map <- numbers_of(object, s, row)
+  if (is.null(like) && is.numeric(object)) {
     stop_bad("`like` must be given for a numeric `object`: images, a fit, or a mesh.")
   }
-  place <- map_features(like, "like")
-  check_features(length(values), place)
+  place <- if (is.null(like)) feature_place(object, "object") else feature_place(like, "like")
+  check_features(length(map$values), place)
+  c(map, place)
+}
+
+# The numbers to draw and what they are.
+numbers_of <- function(object, s, row) {
+  if (inherits(object, c("n2gfl", "cv.n2gfl"))) {
+    # Not inside `[`: Matrix would put its own words before a message.
+    row <- map_row(object, s, row)
+    return(list(values = as.numeric(full_fit(object)$beta[, row]), name = "coefficient"))
+  }
+  if (is_stabsel(object)) return(list(values = as.numeric(object$prob), name = "probability"))
+  if (is_images(object)) return(list(values = object$space$mean, name = "value"))
+  values <- check_vector(object, "object")
   check_finite(values, "object")
-  c(list(values = values, name = "value"), place)
+  list(values = values, name = "value")
 }
 
 check_features <- function(count, place) {
@@ -125,17 +129,23 @@ check_features <- function(count, place) {
   }
 }
 
-# Where the features are: list(space = ) or list(mesh = ).
-map_features <- function(object, name) {
+# Where the features are: list(space = ) or list(mesh = ). A mesh of a surface may have vertices
+# without a feature; `mask` says which have one.
+feature_place <- function(object, name) {
   if (inherits(object, "n2gfl_cohort")) object <- object$images
   if (!is.list(object)) {
     stop_bad("`", name, "` must be images, a fit to images, or a mesh, not ", describe(object), ".")
   }
+  surface <- map_surface(object)
+  if (!is.null(surface)) {
+    return(list(mesh = c(list(n = sum(surface$mask)), surface[c("coords", "faces", "mask")])))
+  }
   mesh <- if (inherits(object, "n2gfl_graph")) object else {
     if (inherits(object, "cv.n2gfl")) object$n2gfl.fit$graph else object[["graph"]]
   }
-  if (identical(mesh$kind, "mesh") && !is.null(mesh$coords) && !is.null(mesh$faces)) {
-    return(list(mesh = mesh))
+  if (!is.null(mesh$coords) && !is.null(mesh$faces)) {
+    return(list(mesh = list(n = mesh$n, coords = mesh$coords, faces = mesh$faces,
+                            mask = rep(TRUE, mesh$n))))
   }
   list(space = image_space(object, name))
 }

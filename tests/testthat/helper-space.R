@@ -56,10 +56,7 @@ egg_mesh <- function(rings = 8, sectors = 12) {
   i <- seq_len(sectors)
   faces <- rbind(faces, cbind(nrow(coords) - 1, id(i, 1), id(i + 1, 1)),
                  cbind(nrow(coords), id(i + 1, rings), id(i, rings)))
-  mesh <- graph_mesh(faces)
-  mesh$coords <- coords
-  mesh$faces <- faces
-  mesh
+  graph_mesh(faces, coords = coords)
 }
 
 # A device that leaves nothing behind.
