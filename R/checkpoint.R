@@ -148,7 +148,7 @@ decode_text <- function(source, n) {
   sizes <- readBin(source, "integer", n, endian = "little")
   text <- vapply(pmax(sizes, 0L), function(size) readChar(source, size, useBytes = TRUE), "")
   Encoding(text) <- "UTF-8"
-  ifelse(sizes < 0, NA_character_, text)
+  replace(text, sizes < 0, NA)
 }
 
 decode_sparse <- function(value) {

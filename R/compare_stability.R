@@ -9,23 +9,23 @@
 #' \eqn{(\Phi_1 - \Phi_2) / \sqrt{v_1 + v_2}}{(Phi1 - Phi2) / sqrt(v1 + v2)} with the two variances.
 #' Paired, the variance is \eqn{(4/K^2) \sum_i (\phi_{1i} - \phi_{2i} - \bar\phi_1 + \bar\phi_2)^2}{
 #' (4/K^2) sum_i (phi_1i - phi_2i - mean)^2}: what a fold does to both models cancels. The statistic
-#' is referred to the normal distribution. Folds share most of their data, so the test speaks of this
-#' way of perturbing this cohort; with many repeats it will find any difference.
+#' is referred to the normal distribution. Folds share most of their data, so the test speaks of
+#' this way of perturbing this cohort; with many repeats it will find any difference.
 #'
 #' The interval has no width, and the p-value is `NA`, when the runs of both models agree so
 #' regularly that the standard error is zero.
 #'
 #' @param object1,object2 What [stability()] takes, over the same features.
-#' @param s1,s2 The rows of the grids to compare: see `s` in [stability()]. Not used for runs without
-#'   a grid.
+#' @param s1,s2 The rows of the grids to compare: see `s` in [stability()]. Not used for runs
+#'   without a grid.
 #' @param paired Do the runs of the two belong together one by one? By default yes if they have the
 #'   same number of runs and, for cross-validations, the same folds.
 #' @param level Confidence level of the interval.
 #' @return A list of class `htest`: the two values in `estimate`, their `difference` (first minus
 #'   second) with its `stderr` and `conf.int`, `statistic` and `p.value`.
 #' @references
-#' Nogueira, S., Sechidis, K. and Brown, G. (2018). On the Stability of Feature Selection Algorithms.
-#' *Journal of Machine Learning Research* 18(174), 1--54.
+#' Nogueira, S., Sechidis, K. and Brown, G. (2018). On the Stability of Feature Selection
+#' Algorithms. *Journal of Machine Learning Research* 18(174), 1--54.
 #' @family stability measures
 #' @examples
 #' set.seed(1)
@@ -97,7 +97,8 @@ new_comparison <- function(phi1, phi2, paired, level, names) {
          estimate = stats::setNames(c(phi1$estimate, phi2$estimate), paste("stability of", names)),
          difference = difference, stderr = error,
          null.value = c("difference in stability" = 0), alternative = "two.sided",
-         method = paste("Nogueira's test of equal stability,", if (paired) "paired" else "unpaired"),
+         method = paste("Nogueira's test of equal stability,",
+                        if (paired) "paired" else "unpaired"),
          data.name = paste(names, collapse = " and ")),
     class = "htest"
   )

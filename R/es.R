@@ -1,7 +1,7 @@
 #' Estimation stability
 #'
-#' How much the predictions of K runs differ, relative to their size. Smaller is more stable; 0 means
-#' that all runs predict the same.
+#' How much the predictions of K runs differ, relative to their size. Smaller is more stable; 0
+#' means that all runs predict the same.
 #'
 #' @details
 #' With \eqn{\beta^{(k)}}{beta(k)} the coefficients of run \eqn{k} and \eqn{\bar\beta}{beta_bar}
@@ -18,9 +18,9 @@
 #' **Which form.** Compare models by the second form on centred `x`
 #' (`normalize = "fit", center = TRUE`). The first is not comparable between models whose regions
 #' differ in size: a larger region spreads the same weight over more features, so
-#' \eqn{\|\bar\beta\|^2}{||beta_bar||^2} falls and ES rises although the predictions agree better. On
-#' a cohort of grey matter maps the lasso had 0.49 by the first form and 0.0155 by the second, the
-#' nonnegative fused lasso 2.0 and 0.0037.
+#' \eqn{\|\bar\beta\|^2}{||beta_bar||^2} falls and ES rises although the predictions agree better.
+#' On a cohort of grey matter maps the lasso had 0.49 by the first form and 0.0155 by the second,
+#' the nonnegative fused lasso 2.0 and 0.0037.
 #'
 #' **Centring.** The paper does not centre `x`, and `center = FALSE` is the default. With an
 #' intercept the features' means are arbitrary; raw grey matter values are all positive, and their

@@ -168,7 +168,7 @@ check_mask <- function(mask) {
 image_array <- function(image) {
   # First, because RNifti's internal images are character vectors underneath.
   if (inherits(image, "niftiImage")) return(as.array(image))
-  if (oro.nifti::is.nifti(image)) return(oro.nifti::img_data(image))
+  if (is_oro(image)) return(oro.nifti::img_data(image))
   if (is.character(image) && length(image) == 1 && !is.na(image)) {
     if (!file.exists(image)) {
       stop_bad("`mask` must be an array, an image or the path of a NIfTI file, but there is no ",

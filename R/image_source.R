@@ -33,9 +33,12 @@ file_column <- function(files) {
 
 # RNifti's internal images are character vectors underneath, so classes come first.
 is_image <- function(x) {
-  inherits(x, "niftiImage") || oro.nifti::is.nifti(x) || (is.array(x) && is.numeric(x)) ||
+  inherits(x, "niftiImage") || is_oro(x) || (is.array(x) && is.numeric(x)) ||
     (is.array(x) && is.logical(x))
 }
+
+# By its class's name: asking oro.nifti itself would load it, which takes longer than many images.
+is_oro <- function(x) inherits(x, "nifti")
 
 # ---- files ---------------------------------------------------------------------------------------
 
@@ -168,11 +171,11 @@ list_source <- function(images) {
 }
 
 # list(dim, volumes, affine, header, values) of an image or array.
-open_image <- function(image, name, label = paste0("`", name, "`"), values = TRUE) {
+open_image <- function(image, name, label = "the image", values = TRUE) {
   check_not_reoriented(image, name, label)
   size <- c(length(dim(image)), dim(image), rep(1, max(0, 7 - length(dim(image)))))
   dim <- check_claimed_dim(size, label, name)
-  header <- if (oro.nifti::is.nifti(image)) {
+  header <- if (is_oro(image)) {
     oro_header(image)
   } else {
     RNifti::niftiHeader(if (is.array(image) && !inherits(image, "niftiImage")) array(0, c(2, 2, 2))
@@ -188,7 +191,7 @@ image_values <- function(image) as.vector(image_array(image))
 
 # oro.nifti's reader flips voxels by default and does not say so in the header.
 check_not_reoriented <- function(image, name, label) {
-  if (oro.nifti::is.nifti(image) && isTRUE(image@reoriented)) {
+  if (is_oro(image) && isTRUE(image@reoriented)) {
     stop_bad("`", name, "` must hold images as they are stored, but ", label, " was read by ",
              "oro.nifti with reorient = TRUE, which may swap left and right: give the file's path, ",
              "or read it with reorient = FALSE.")
@@ -267,7 +270,7 @@ open_mask <- function(mask) {
     opened$values <- as.array(read_nifti(opened, name = "mask"))
   } else if (is_image(mask)) {
     opened <- open_image(mask, "mask")
-    if (!inherits(mask, "niftiImage") && !oro.nifti::is.nifti(mask)) opened$affine <- NULL
+    if (!inherits(mask, "niftiImage") && !is_oro(mask)) opened$affine <- NULL
   } else {
     stop_bad("`mask` must be the path of a NIfTI file, an image or an array, not ",
              describe(mask), ".")

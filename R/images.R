@@ -217,7 +217,9 @@ read_values <- function(plan, i, index = NULL) {
   if (plan$verbose) show_reading(i, plan$source$n)
   volume <- plan$source$read(i)
   if (is.null(plan$grid$block) && !is.null(index)) return(as.double(volume[index]))
-  values <- as.double(if (inherits(volume, "niftiImage")) as.array(volume) else volume)
+  values <- if (inherits(volume, "niftiImage")) as.array(volume) else volume
+  attributes(values) <- NULL
+  values <- as.double(values)
   if (is.null(plan$grid$block)) return(values)
   values <- block_means_cpp(values, plan$grid$block, prod(plan$grid$dim))
   if (is.null(index)) values else values[index]

@@ -15,8 +15,8 @@
 #'
 #' @inheritParams ES
 #' @param object An object with the coefficients of several runs, from [cv.n2gfl()],
-#'   [perturb.n2gfl()] or [stabsel.n2gfl()], a list of coefficient vectors, or a (sparse) matrix with
-#'   one row per feature and one column per run.
+#'   [perturb.n2gfl()] or [stabsel.n2gfl()], a list of coefficient vectors, or a (sparse) matrix
+#'   with one row per feature and one column per run.
 #' @param sign Count a feature as common only if its sign is the same in all runs?
 #' @param top Use of each run only the `top` largest positive coefficients, as Xin et al. do for
 #'   models that select many more; `NULL` uses all nonzero ones. Features that tie with the last one

@@ -8,7 +8,8 @@
 #'
 #' @inheritParams coef.n2gfl
 #' @param x,y,covariates,offset,weights The data of the fit; `covariates`, `offset` and `weights`
-#'   where the fit had them.
+#'   where the fit had them. Of a fit whose covariates were a formula, `covariates` is the data
+#'   frame with their variables.
 #' @param type Kind of residuals: `"deviance"` (signed square roots of what the observations
 #'   contribute to the deviance), `"pearson"` (divided by the standard deviation that the model
 #'   implies, up to the error variance) or `"response"` (observed minus fitted, with the modelled
@@ -32,7 +33,8 @@ fitted.n2gfl <- function(object, x, s = NULL, row = NULL, covariates = NULL, off
   if (missing(x)) stop_no_data("x", "fitted")
   # predict() would name its own arguments.
   x <- check_newx(x, object, "x")
-  check_newcovariates(covariates, nrow(x), object, "covariates", "x")
+  coded <- check_newcovariates(covariates, nrow(x), object, "covariates", "x")
+  if (!is.null(covariates)) covariates <- coded
   check_newoffset(offset, nrow(x), object, "offset", "x")
   data <- list(x = x, covariates = covariates, offset = offset)
   do.call(predict, c(list(object, newx = x, s = s, row = row, type = "response",
@@ -117,8 +119,9 @@ response_residuals <- function(y, mean, weights, family, type) {
 #' @details
 #' The degrees of freedom are the number of constant nonzero pieces of the fit, `df` in its grid:
 #' for least squares an unbiased estimate (Tibshirani and Taylor, 2012), without a sign constraint.
-#' To them come the intercept, the covariates and, for `"gaussian"`, the error variance, which is
-#' estimated by maximum likelihood, as [stats::lm()] counts too. With `penalty = "laplacian"`, `df`
+#' To them come the intercept, the covariates (unless they were removed from `x`) and, for
+#' `"gaussian"`, the error variance, which is estimated by maximum likelihood, as [stats::lm()]
+#' counts too. With `penalty = "laplacian"`, `df`
 #' counts the nonzero coefficients and overstates the freedom of the model.
 #'
 #' Weights count as frequencies, rescaled to mean 1.
@@ -163,7 +166,7 @@ logLik.n2gfl <- function(object, s = NULL, row = NULL, ...) {
   gaussian <- object$family == "gaussian"
   n <- object$nobs
   value <- if (gaussian) -n / 2 * (log(2 * pi * deviance / n) + 1) else -deviance / 2
-  df <- object$grid$df[row] + object$control$intercept + NROW(object$gamma) + gaussian
+  df <- object$grid$df[row] + unpenalised_count(object) + gaussian
   structure(value, df = as.numeric(df), nobs = n, class = "logLik")
 }
 

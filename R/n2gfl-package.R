@@ -6,11 +6,13 @@
 #' comes with a duality gap: a proof of how far it can be from the optimum.
 #'
 #' @section Where to start:
-#' * [n2gfl()] fits the model over a grid of the two penalties.
-#' * [coef()][coef.n2gfl] and [predict()][predict.n2gfl] read a fit.
-#' * [graph_mask()], [graph_grid()], [graph_chain()], [graph_mesh()], [graph_edges()] and
-#'   [as_graph()] say which features are neighbours.
-#' * [lambda_max()] is the smallest `lambda1` at which every coefficient is zero.
+#' * [read_images()] reads NIfTI files; any matrix with a graph will do as well: [graph_mask()],
+#'   [graph_grid()], [graph_chain()], [graph_mesh()], [graph_edges()], [as_graph()].
+#' * [n2gfl()] fits the model over a grid of the two penalties, [cv.n2gfl()] chooses among them.
+#' * [coef()][coef.n2gfl], [predict()][predict.n2gfl] and [plot()][plot.n2gfl] read a fit.
+#' * [stability()] tells whether the same features come back when the data change a little,
+#'   [stabsel.n2gfl()] selects those that do.
+#' * [write_map()], [plot_map()], [plot_folds()] and [region_table()] show where they are.
 #' * [tv_denoise()] and [fused_prox()] solve the penalised smoothing problem on a graph.
 #' * [simulate_cohort()] makes data to try all this on.
 #'

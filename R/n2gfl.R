@@ -114,6 +114,9 @@
 #'   \item{family, sign, penalty, penalty.factor, control}{The choices made.}
 #'   \item{offset, weighted}{Was there an offset, were there weights?}
 #'   \item{call, graph}{The call, without the data, and the graph.}
+#'   \item{space}{Where the features are in the brain, for images; `NULL` otherwise.}
+#'   \item{coding, deconfound}{How the formula of the covariates was coded, or `NULL`; were their
+#'     effects removed from the features?}
 #' @references
 #' Xin, B., Hu, L., Wang, Y. and Gao, W. (2015). Stable Feature Selection from Brain sMRI.
 #' *Proceedings of the Twenty-Ninth AAAI Conference on Artificial Intelligence*, 1910--1916.

@@ -9,7 +9,7 @@ open_nifti <- function(path, name = "files") {
   sizes <- check_claims(claims, path, name)
   check_file_size(parts$data, sizes, path, name)
   c(list(path = path), sizes[c("dim", "volumes", "narrow", "wide")],
-    list(affine = check_affine(header_affine(claims), path, name)))
+    list(affine = check_affine(header_affine(claims), quoted(path), name)))
 }
 
 # The image without its values turned into R's. Whole numbers that do not fit into R's integers
@@ -122,7 +122,7 @@ check_claims <- function(claims, path, name) {
     stop_bad("`", name, "` must hold NIfTI files, but ", quoted(path), " is an ANALYZE file, ",
              "which does not tell left from right: convert it to NIfTI.")
   }
-  dim <- check_claimed_dim(claims$dim, path, name)
+  dim <- check_claimed_dim(claims$dim, quoted(path), name)
   bytes <- unname(nifti_bytes[as.character(claims$datatype)])
   if (is.na(bytes)) {
     stop_bad("`", name, "` must hold images of real numbers, but ", quoted(path),
@@ -139,22 +139,22 @@ check_claims <- function(claims, path, name) {
 }
 
 # Three dimensions and the number of volumes.
-check_claimed_dim <- function(size, path, name) {
+check_claimed_dim <- function(size, label, name) {
   rank <- size[1]
   if (!rank %in% 1:7 || any(size[1 + seq_len(rank)] < 1)) {
-    stop_bad("`", name, "` must hold NIfTI files, but the header of ", quoted(path),
+    stop_bad("`", name, "` must hold NIfTI files, but the header of ", label,
              " is damaged: its dimensions are (", paste(size, collapse = ", "), ").")
   }
   dim <- size[1 + seq_len(rank)]
   while (length(dim) > 1 && dim[length(dim)] == 1) dim <- dim[-length(dim)]
   if (length(dim) > 4) {
-    stop_bad("`", name, "` must hold images with 3 or 4 dimensions, but ", quoted(path), " has ",
+    stop_bad("`", name, "` must hold images with 3 or 4 dimensions, but ", label, " has ",
              length(dim), " (", paste(dim, collapse = " x "), ").")
   }
   dim <- c(dim, rep(1, 4 - length(dim)))
   if (prod(dim[1:3]) > .Machine$integer.max) {
     stop_bad("`", name, "` must hold images of at most ", .Machine$integer.max, " voxels, but ",
-             quoted(path), " claims ", paste(dim[1:3], collapse = " x "), ".")
+             label, " claims ", paste(dim[1:3], collapse = " x "), ".")
   }
   dim
 }
@@ -255,12 +255,12 @@ header_pixdim <- function(header) {
 
 is_oriented <- function(header) header$sform_code > 0 || header$qform_code > 0
 
-check_affine <- function(affine, path, name) {
+check_affine <- function(affine, label, name) {
   usable <- all(is.finite(affine)) && all(abs(affine) < 1e9) &&
     abs(det(affine[1:3, 1:3])) > 1e-9
   if (!usable) {
     stop_bad("`", name, "` must hold images whose header places them in millimetres, but the ",
-             "affine of ", quoted(path), " is (",
+             "affine of ", label, " is (",
              paste(number_text_each(as.vector(t(affine[1:3, ]))), collapse = ", "), ").")
   }
   affine

@@ -54,17 +54,21 @@ run_with_futures <- function(tasks, work, ..., checkpoint, tick) {
   # Its removal, at the latest when this function is left for whatever reason, ends all workers.
   folder <- tempfile("n2gfl-run-")
   dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE), add = TRUE)
   alive <- file.path(folder, "alive")
   file.create(alive)
+  on.exit({
+    unlink(alive)
+    if (forks()) release_forks(folder)
+    unlink(folder, recursive = TRUE)
+  }, add = TRUE)
   # x may be larger than what future sends without being asked twice.
   old <- options(future.globals.maxSize = Inf)
   on.exit(options(old), add = TRUE)
   tryCatch(
     future.apply::future_lapply(
       names(tasks), run_task_apart, tasks = tasks, work = work, ..., alive = alive,
-      checkpoint = checkpoint, tick = tick, future.seed = FALSE, future.packages = "n2gfl",
-      future.scheduling = if (forks()) Inf else 1
+      home = machine_name(), checkpoint = checkpoint, tick = tick, future.seed = FALSE,
+      future.packages = "n2gfl", future.scheduling = if (forks()) Inf else 1
     ),
     FutureError = function(e) stop_lost_worker(names(tasks), folder, e)
   )
@@ -73,12 +77,39 @@ run_with_futures <- function(tasks, work, ..., checkpoint, tick) {
 # Forked workers share x; others get a copy each, so they get all their tasks at once.
 forks <- function() inherits(future::plan(), "multicore")
 
+# After an error or an interrupt forked workers stop, but stay until someone takes their answers;
+# future does so when it needs their places.
+release_forks <- function(folder) {
+  workers <- begun_by(sub("[.]begun$", "", dir(folder, "[.]begun$", full.names = TRUE)))
+  give_up <- Sys.time() + 5
+  while (any(is_running(workers)) && Sys.time() < give_up) {
+    future.apply::future_lapply(seq_len(future::nbrOfWorkers()), identity,
+                                future.scheduling = Inf)
+  }
+}
+
+# Numbers of the processes that left these marks.
+begun_by <- function(marks) {
+  vapply(marks, function(mark) as.integer(readLines(paste0(mark, ".begun"))[1]), 1L)
+}
+
+# Signal 0 only asks; on Windows there is no way to ask.
+is_running <- function(pids) {
+  if (.Platform$OS.type != "unix") return(rep(FALSE, length(pids)))
+  vapply(pids, function(pid) !is.na(pid) && tools::pskill(pid, 0), NA)
+}
+
+machine_name <- function() Sys.info()[["nodename"]]
+
 # In the worker, which leaves a mark when it begins and when it ends: a dead one cannot say so.
-run_task_apart <- function(name, tasks, work, ..., alive, checkpoint, tick) {
+run_task_apart <- function(name, tasks, work, ..., alive, home, checkpoint, tick) {
   mark <- file.path(dirname(alive), gsub("[^A-Za-z0-9]+", "-", name))
   # Another machine does not see the file, and must not take its absence for an order to stop.
-  if (!file.exists(alive)) alive <- ""
-  if (nzchar(alive)) file.create(paste0(mark, ".begun"))
+  if (!file.exists(alive)) {
+    if (home == machine_name()) stop_bad(name, ": the run was stopped")
+    alive <- ""
+  }
+  if (nzchar(alive)) writeLines(as.character(Sys.getpid()), paste0(mark, ".begun"))
   answer <- run_task(tasks[[name]], name, work, ..., alive = alive, checkpoint = checkpoint,
                      tick = tick)
   if (nzchar(alive)) file.create(paste0(mark, ".done"))
@@ -86,13 +117,16 @@ run_task_apart <- function(name, tasks, work, ..., alive, checkpoint, tick) {
 }
 
 stop_lost_worker <- function(names, folder, e) {
-  marks <- gsub("[^A-Za-z0-9]+", "-", names)
-  has <- function(ending) file.exists(file.path(folder, paste0(marks, ending)))
-  lost <- names[has(".begun") & !has(".done")]
+  marks <- file.path(folder, gsub("[^A-Za-z0-9]+", "-", names))
+  begun <- file.exists(paste0(marks, ".begun")) & !file.exists(paste0(marks, ".done"))
+  dead <- begun
+  dead[begun] <- !is_running(begun_by(marks[begun]))
+  lost <- names[if (any(dead)) dead else begun]
+  reason <- sub(" Post-mortem diagnostic.*", "", gsub("\\s+", " ", conditionMessage(e)))
   stop_bad("A worker ended without an answer", if (length(lost)) " while it computed ",
            paste(lost, collapse = " or "),
-           "; with `checkpoint`, what was finished is kept and the same call goes on from there. (",
-           trimws(gsub("\\s+", " ", conditionMessage(e))), ")")
+           "; set the future::plan() again, and with `checkpoint` the same call goes on from what ",
+           "was finished. (", trimws(reason), ")")
 }
 
 # ---- progress ------------------------------------------------------------------------------------

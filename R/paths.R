@@ -254,7 +254,7 @@ number_by_size <- function(lines, last) {
 
 # `rows`: the grid with cvm and its limits, x and y positions, panel and mark ("min", "1se", "es" or
 # ""); `marks`: the chosen rows, one line each.
-cv_data <- function(object) {
+cv_plot_data <- function(object) {
   grid <- object$grid
   lambda2 <- sort(unique(grid$lambda2), decreasing = TRUE)
   rows <- data.frame(

@@ -6,8 +6,8 @@
 #'
 #' @details
 #' The grid of penalties comes from all data and is shared by the runs. A perturbation is a set of
-#' observation weights on the one `x`, which is never copied. In one of four ways each run leaves rows
-#' out or counts them more than once:
+#' observation weights on the one `x`, which is never copied. In one of four ways each run leaves
+#' rows out or counts them more than once:
 #'
 #' * `"cv"`: the rows of one of `B` folds are left out (`B` runs);
 #' * `"bootstrap"`: rows are drawn with replacement, as many as there are (`B` runs);
@@ -19,8 +19,8 @@
 #' rows with the same `group` are drawn or left out together. All random numbers are drawn from the
 #' session's generator before the work begins: call [set.seed()] first for the same runs again.
 #'
-#' The gentler the perturbation, the more stable every model looks: compare models under the same one
-#' only. Runs go in parallel and are kept in `checkpoint` as those of [cv.n2gfl()].
+#' The gentler the perturbation, the more stable every model looks: compare models under the same
+#' one only. Runs go in parallel and are kept in `checkpoint` as those of [cv.n2gfl()].
 #' @inheritParams cv.n2gfl
 #' @param perturb How to perturb: see *Details*.
 #' @param B Number of runs (of folds for `"cv"`).
@@ -42,19 +42,20 @@
 perturb.n2gfl <- function(x, y, graph = NULL, ...,
                           perturb = c("cv", "bootstrap", "jackknife", "subsample"), B = 10,
                           fraction = 0.5, group = NULL, checkpoint = NULL, trace.it = 0) {
-  call <- call_without_data(match.call())
+  call <- call_without_data(match.call(), "perturb.n2gfl")
   perturb <- match_choice(perturb, "perturb", c("cv", "bootstrap", "jackknife", "subsample"))
   problem <- check_problem(fit_arguments(c(list(x = x, y = y, graph = graph), check_dots(...))))
   B <- check_count(B, "B", 2L)
   fraction <- check_ratio(fraction, "fraction")
   trace <- check_trace(trace.it)
-  if (!is.null(group)) group <- check_group(group, nrow(problem$data$x))
+  group <- check_group(group, nrow(problem$data$x))
 
-  drawn <- draw_runs(perturb, fold_response(problem), group, B, fraction)
+  drawn <- draw_runs(perturb, fold_classes(problem$data$y), group, B, fraction)
   store <- open_checkpoint(checkpoint, if (!is.null(checkpoint)) {
-    work_key("perturb", problem, perturb, dim(drawn), fraction, group)
+    work_key("perturb", problem, perturb, dim(drawn), fraction, as.integer(group))
   })
-  drawn <- remember(store, "runs", drawn)
+  drawn <- remember_runs(store, drawn)
+  store <- store_for_runs(store, drawn)
   check_runs(problem, drawn)
   full <- fit_all_rows(problem, problem$data$weights, store, if (trace) show_progress, "")
   fits <- run_tasks(run_weights(problem, drawn), fit_run, problem = problem,
@@ -76,7 +77,8 @@ new_perturbed <- function(full, fits, problem, drawn, perturb, call) {
 
 fit_run <- function(weights, problem, grid, alive) {
   fits <- solve_problem(problem, weights, grid, alive = alive)
-  c(fit_coefficients(fits, problem$data), list(gap = fits$gap, converged = fits$converged))
+  c(fit_coefficients(fits, data_at(problem$data, weights)),
+    list(gap = fits$gap, converged = fits$converged))
 }
 
 # Observation weights of each run, named as errors and checkpoints will call them.
@@ -85,11 +87,17 @@ run_weights <- function(problem, drawn, name = "Run") {
   stats::setNames(weights, paste(name, seq_along(weights)))
 }
 
-# A run that goes on must use the perturbations that it began with.
-remember <- function(store, name, value) {
-  if (is.null(store)) return(value)
-  known <- read_piece(store, name)
-  if (is.null(known)) write_piece(store, name, value) else known
+# Work that goes on must use the runs that it began with, whatever the generator says now.
+remember_runs <- function(store, drawn) {
+  if (is.null(store)) return(drawn)
+  known <- read_piece(store, "runs")
+  if (is.null(known)) write_piece(store, "runs", drawn) else known
+}
+
+# Fits belong to their runs: if those were lost and drawn anew, the old fits do not count.
+store_for_runs <- function(store, drawn) {
+  if (!is.null(store)) store$key <- work_key(store$key, drawn)
+  store
 }
 
 # ---- which rows ----------------------------------------------------------------------------------

@@ -22,9 +22,10 @@
 #' runs from left to right. A penalty of 0 is drawn a step after the smallest.
 #'
 #' @section Map:
-#' The graph must be a grid or a mask in two dimensions. The first index runs to the right, the
-#' second upwards, as in [graphics::image()]. Zero is light grey, and what is outside the mask is
-#' not drawn. Colours are symmetric about zero when there are both signs.
+#' The graph must be a grid or a mask in two dimensions; fits to brain images are handed to
+#' [plot_map()]. The first index runs to the right, the second upwards, as in [graphics::image()].
+#' Zero is light grey, and what is outside the mask is not drawn. Colours are symmetric about zero
+#' when there are both signs.
 #' @param x A fit from [n2gfl()].
 #' @param what `"paths"` or `"map"`.
 #' @param xvar What the paths are drawn against: `"lambda1"` (or `"lambda"`, glmnet's name for it),
@@ -59,10 +60,13 @@ plot.n2gfl <- function(x, what = c("paths", "map"),
                        label = TRUE, s = NULL, row = NULL, col = NULL, xlab = NULL, ylab = NULL,
                        main = NULL, ...) {
   what <- match_choice(what, "what", c("paths", "map"))
+  if (what == "map" && is_volume(x)) return(plot_map(x, s = s, row = row, main = main, ...))
   if (what == "map") return(draw_map(map_data(x, s, row), col, xlab, ylab, main, ...))
   xvar <- match_xvar(xvar)
   label <- check_flag(label, "label")
-  if (!is.null(s) || !is.null(row)) stop_bad("`s` and `row` must not be given for what = \"paths\".")
+  if (!is.null(s) || !is.null(row)) {
+    stop_bad("`s` and `row` must not be given for what = \"paths\".")
+  }
   draw_paths(path_data(x, xvar, panels), label, col, xlab %or% xvar_title(xvar),
              ylab %or% "Coefficient", main, ...)
 }
@@ -169,7 +173,8 @@ padded_range <- function(values, share) {
 # the user's own layout alone. `below`: lines to leave for a legend.
 open_panels <- function(count, below = 0) {
   if (count == 1) {
-    return(graphics::par(mar = c(4 + below, 4.3, 4.4, 2.6), mgp = c(2.8, 0.6, 0), tcl = -0.3, las = 1))
+    return(graphics::par(mar = c(4 + below, 4.3, 4.4, 2.6), mgp = c(2.8, 0.6, 0), tcl = -0.3,
+                         las = 1))
   }
   size <- graphics::par("din")
   columns <- min(count, ceiling(sqrt(0.8 * count * size[1] / size[2])))
@@ -258,6 +263,9 @@ panel_titles <- function(xlab, ylab, main, top) {
 
 # ---- map -----------------------------------------------------------------------------------------
 
+# A fit to images in three dimensions, which plot_map() knows how to cut.
+is_volume <- function(fit) !is.null(fit$space) && length(fit$graph$dim) == 3
+
 # The coefficients of one fit as a matrix: NA outside the mask.
 map_data <- function(fit, s, row) {
   row <- choose_rows(fit, s, row)
@@ -294,8 +302,9 @@ zero_colour <- "grey90"
 
 draw_map <- function(map, col, xlab, ylab, main, ...) {
   scale <- map_scale(map, col)
-  old <- graphics::par(mar = c(if (is.null(xlab)) 1.2 else 3, if (is.null(ylab)) 1.2 else 3, 3, 5.5),
-                       mgp = c(1, 0.6, 0), tcl = -0.3, las = 1)
+  room <- function(title) if (is.null(title)) 1.2 else 3
+  old <- graphics::par(mar = c(room(xlab), room(ylab), 3, 5.5), mgp = c(1, 0.6, 0), tcl = -0.3,
+                       las = 1)
   on.exit(graphics::par(old), add = TRUE)
   at <- lapply(dim(map), seq_len)
   graphics::plot.new()
@@ -368,7 +377,7 @@ colour_bar <- function(scale, place) {
 plot.cv.n2gfl <- function(x, type = c("curve", "heatmap"), panels = NULL, col = NULL, xlab = NULL,
                           ylab = NULL, main = NULL, ...) {
   type <- match_choice(type, "type", c("curve", "heatmap"))
-  data <- cv_data(x)
+  data <- cv_plot_data(x)
   xlab <- xlab %or% xvar_title("lambda1")
   if (type == "curve") {
     panels <- check_panels(panels, length(data$lambda2), 9)

@@ -3,10 +3,10 @@
 #' @param x A table from [stability()].
 #' @param type `"grid"` draws one panel per measure, against lambda1, with one line per lambda2, and
 #'   the cross-validated score as the first panel; `"tradeoff"` draws the score against one measure:
-#'   what a more stable row costs in accuracy. Without a grid the measures of the one row are drawn as
-#'   dots.
-#' @param measures Columns of `x` to draw, or `"all"`. By default `es.fit`, `mdc`, `dice`, `nogueira`
-#'   and `dice.near`, as far as they are there; for `type = "tradeoff"` one, `nogueira`.
+#'   what a more stable row costs in accuracy. Without a grid the measures of the one row are drawn
+#'   as dots.
+#' @param measures Columns of `x` to draw, or `"all"`. By default `es.fit`, `mdc`, `dice`,
+#'   `nogueira` and `dice.near`, as far as they are there; for `type = "tradeoff"` one, `nogueira`.
 #' @param ... Further graphical parameters for the lines and points, such as `lwd` or `cex`.
 #' @details
 #' The bars at the score are one standard error, the band around Nogueira's measure is its interval.
@@ -54,8 +54,8 @@ measure_titles <- c(
   cvm = "Score", es.coef = "ES (coefficients)", es.fit = "ES (fit, centred)", mdc = "mDC",
   dice = "Dice", jaccard = "Jaccard", ochiai = "Ochiai", kuncheva = "Kuncheva",
   lustgarten = "Lustgarten", kappa = "Cohen's kappa", phi = "Phi", nogueira = "Nogueira",
-  correlation = "Correlation", dice.dilated = "Dice, dilated", dice.near = "Dice, one step forgiven",
-  centre.distance = "Distance of centres"
+  correlation = "Correlation", dice.dilated = "Dice, dilated",
+  dice.near = "Dice, one step forgiven", centre.distance = "Distance of centres"
 )
 
 chosen_signs <- c(min = 21, `1se` = 22, es = 24)
@@ -167,7 +167,8 @@ grid_legend <- function(x) {
 
 plot_tradeoff <- function(x, measure, ...) {
   if (is.null(x$cvm)) {
-    stop_bad("`x` must come from a cross-validation for type \"tradeoff\": these runs have no score.")
+    stop_bad("`x` must come from a cross-validation for type \"tradeoff\": these runs have no ",
+             "score.")
   }
   measure <- measure[1]
   across <- x[[measure]]

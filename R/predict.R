@@ -29,8 +29,8 @@
 #'
 #' @section Data:
 #' A fit does not keep the data. For `exact = TRUE` and `refit = TRUE` they must be given again by
-#' name: `x`, `y`, and `weights`, `offset`, `covariates` where the fit had them. All other choices
-#' are those of the fit, unless given.
+#' name: `x`, `y`, and `weights`, `offset`, `covariates` (with `data`, if they are a formula) and
+#' `controls` where the fit had them. All other choices are those of the fit, unless given.
 #' @return A sparse matrix with one column per fit and the rows `(Intercept)`, the covariates and
 #'   the features. Features without a name are called V1, V2 and so on.
 #' @seealso [predict.n2gfl()]
@@ -169,13 +169,14 @@ choose_fits <- function(object, s, row, exact = FALSE, refit = FALSE, ...) {
   if (refit) refit_regions(object, chosen, given) else chosen
 }
 
-# The rows of the grid that `s` or `row` ask for; all of them, if neither is given.
-choose_rows <- function(object, s, row) {
+# The rows of the grid that `s` or `row` ask for; all of them, if neither is given. `exact`: may the
+# message for an `s` off the grid offer a refit?
+choose_rows <- function(object, s, row, exact = TRUE) {
   if (is.null(s)) return(check_row(row, nrow(object$grid)))
   if (!is.null(row)) stop_bad("`s` and `row` must not both be given.")
   s <- check_s(s, object$grid)
   row <- find_rows(object$grid, s)
-  if (anyNA(row)) stop_off_grid(object$grid, s[is.na(row), , drop = FALSE][1, ])
+  if (anyNA(row)) stop_off_grid(object$grid, s[is.na(row), , drop = FALSE][1, ], exact)
   row
 }
 
@@ -237,7 +238,7 @@ find_rows <- function(grid, s) {
   mapply(find_one, s$lambda1, s$lambda2)
 }
 
-stop_off_grid <- function(grid, s) {
+stop_off_grid <- function(grid, s, exact = TRUE) {
   # Relative distances, because grids are geometric; zero is at distance 1 from all but itself.
   apart <- function(a, b) abs(a - b) / pmax(a, b, .Machine$double.xmin)
   near <- order(apart(grid$lambda1, s$lambda1) + apart(grid$lambda2, s$lambda2))
@@ -245,7 +246,7 @@ stop_off_grid <- function(grid, s) {
   stop_bad("`s` must be in the grid of the fit, but (", lambda_text(s), ") is not; near it ",
            if (length(near) == 1) "is " else "are ",
            paste0("row ", near, " (", lambda_text(grid[near, ]), ")", collapse = " and "),
-           ": give `row`, or `exact = TRUE` with the data.")
+           ": give `row`", if (exact) ", or `exact = TRUE` with the data", ".")
 }
 
 lambda_text <- function(rows) {
@@ -284,6 +285,7 @@ check_refit <- function(object, given, purpose) {
     stop_bad("`...` must hold data and settings of n2gfl() for ", purpose, " = TRUE, but `",
              unknown[1], "` is none that can be given.")
   }
+  if (is_images(given$x) && is.null(given$data)) given$data <- given$x$data
   given$x <- check_newx(given$x, object, "x")
   if (nrow(given$x) != object$nobs) {
     stop_bad("`x` must have the ", count_of(object$nobs, "row"), " that the fit was made with, ",
@@ -304,6 +306,7 @@ check_same_classes <- function(object, classes) {
 
 refit_arguments <- function(object, given, lambda1, lambda2) {
   same <- c(object[c("graph", "family", "sign", "penalty", "penalty.factor")], object$control)
+  if (isTRUE(object$deconfound)) same$deconfound <- "controls"
   same$lambda1 <- lambda1
   same$lambda2 <- lambda2
   if (isTRUE(object$deconfound)) same$deconfound <- "controls"

@@ -30,8 +30,8 @@ fit_regions <- function(object, given, features, label, scale, name) {
   arguments$graph <- graph_edges(integer(0), integer(0), n = ncol(columns))
   arguments[c("penalty", "standardize")] <- list("fused", FALSE)
   arguments["penalty.factor"] <- list(NULL)
-  # Its one warning speaks of a grid that the user has not asked for.
-  fit <- suppressWarnings(do.call(n2gfl, arguments))
+  # Its one warning speaks of a grid that the user has not asked for, its one message is known.
+  fit <- suppressMessages(suppressWarnings(do.call(n2gfl, arguments)))
   warn_refit(fit, name)
   fit
 }
@@ -44,8 +44,8 @@ sum_columns <- function(x, features, label, scale) {
 # Separated classes have no best coefficients: the deviance goes to zero as they grow.
 warn_refit <- function(fit, name) {
   if (fit$family == "binomial" && fit$grid$dev.ratio > 1 - 1e-4) {
-    warning("The regions of fit ", name, " separate the classes perfectly: without shrinkage their ",
-            "coefficients have no finite value.", call. = FALSE)
+    warning("The regions of fit ", name, " separate the classes perfectly: without shrinkage ",
+            "their coefficients have no finite value.", call. = FALSE)
   } else if (!fit$grid$converged) {
     warning("The refit of ", name, " did not converge (gap ", format(fit$grid$gap, digits = 2),
             ").", call. = FALSE)
@@ -54,7 +54,7 @@ warn_refit <- function(fit, name) {
 
 check_region_count <- function(object, given, regions, name) {
   rows <- if (is.null(given$weights)) object$nobs else sum(given$weights > 0)
-  others <- object$control$intercept + NROW(object$gamma)
+  others <- unpenalised_count(object)
   if (regions + others >= rows) {
     stop_bad("`refit` must leave more observations than coefficients, but fit ", name, " has ",
              count_of(regions, "region"), if (others) paste(" and", others, "unpenalised"),
@@ -62,11 +62,20 @@ check_region_count <- function(object, given, regions, name) {
   }
 }
 
+# Coefficients that are free. Those of covariates removed from x follow from the features' own.
+unpenalised_count <- function(object) {
+  object$control$intercept + if (isTRUE(object$deconfound)) 0L else NROW(object$gamma)
+}
+
 # The standard deviations by which the fit divided the columns of its supports, 1 without
 # standardize = TRUE. Only the support's are computed.
 support_scale <- function(object, beta, given) {
   scale <- rep(1, nrow(beta))
   if (!object$control$standardize) return(scale)
+  if (isTRUE(object$deconfound)) {
+    stop_bad("`refit` must be FALSE for a fit with standardize = TRUE and `deconfound`, whose ",
+             "coefficients do not tell its regions.")
+  }
   weights <- check_weights(given$weights, nrow(given$x))
   weights <- weights / sum(weights)
   for (j in sort(unique(beta@i)) + 1L) {

@@ -129,7 +129,8 @@ atlas_codes <- function(atlas, mm) {
   # A hair towards right, front and top: a position midway between two points of the grid must not
   # be decided by the order of storage.
   mm <- sweep(mm, 2, c(1, 2, 3) * 1e-5, "+")
-  index <- round(cbind(mm, 1) %*% t(solve(atlas$affine)))[, 1:3, drop = FALSE] + 1
+  back <- solve(atlas$affine)
+  index <- round(sweep(mm %*% t(back[1:3, 1:3]), 2, back[1:3, 4], "+")) + 1
   within <- index >= 1 & sweep(index, 2, atlas$dim, "<=")
   within <- within[, 1] & within[, 2] & within[, 3]
   code <- integer(nrow(mm))
@@ -142,7 +143,7 @@ open_atlas <- function(atlas) {
       !is.na(atlas)) {
     opened <- open_nifti(atlas, "atlas")
     opened$values <- as.array(read_nifti(opened, name = "atlas"))
-  } else if (inherits(atlas, "niftiImage") || oro.nifti::is.nifti(atlas)) {
+  } else if (inherits(atlas, "niftiImage") || is_oro(atlas)) {
     opened <- open_image(atlas, "atlas")
   } else {
     stop_bad("`atlas` must be the path of a NIfTI file or an image of class \"nifti\" or ",

@@ -8,7 +8,7 @@
 run_source <- function(object, graph = NULL) {
   if (is_run_object(object)) return(grid_source(object))
   if (inherits(object, "stabsel.n2gfl")) {
-    return(list(runs = function(row) object$runs, graph = object$graph))
+    return(list(runs = function(row) object$runs, graph = object$graph, space = object$space))
   }
   runs <- as_runs(object)
   if (!is.null(graph)) graph <- check_graph(graph, nrow(runs), "feature of `object`")
@@ -32,8 +32,8 @@ grid_source <- function(object) {
 as_runs <- function(object) {
   if (is.list(object) && !is.object(object)) return(runs_from_list(object))
   if (!(is.matrix(object) || inherits(object, "Matrix"))) {
-    stop_bad("`object` must be a cv.n2gfl() object, a list of coefficient vectors or a matrix with ",
-             "one column per run, not ", describe(object), ".")
+    stop_bad("`object` must be a cv.n2gfl() object, a list of coefficient vectors or a matrix ",
+             "with one column per run, not ", describe(object), ".")
   }
   runs <- check_matrix(object, "object")
   if (nrow(runs) < 1) stop_bad("`object` must have at least 1 row, not 0.")
@@ -86,7 +86,7 @@ run_rows <- function(source, s, row) {
     }
     return(cv_choice(source, s, row, s_missing = FALSE)$row)
   }
-  choose_rows(source, s, row)
+  choose_rows(source, s, row, exact = FALSE)
 }
 
 # ---- as a matrix ---------------------------------------------------------------------------------

@@ -53,7 +53,8 @@ region_centres <- function(runs, graph, coords) {
   list(at = sums / size[size > 0], run = (which(size > 0) - 1) %/% most + 1)
 }
 
-# Over all ordered pairs of runs: the mean distance from a centre in one to the nearest in the other.
+# Over all ordered pairs of runs: the mean distance from a centre in one to the nearest in the
+# other.
 mean_nearest_distance <- function(at, run) {
   regions <- tabulate(run)
   towards <- vapply(split(seq_along(run), run), function(rows) {

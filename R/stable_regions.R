@@ -16,10 +16,10 @@
 #' @param cutoff For a list or a matrix: the share of runs that makes a feature part of a region.
 #' @param overlap A region survives in a run that selects at least this share of its features.
 #' @return A data frame with one row per region, the largest `survives` first: `region`; `size`, its
-#'   number of features; `survives`, the share of runs that select at least `overlap` of its features;
-#'   `touched` and `whole`, the shares of runs that select at least one, and all of them; `prob.mean`,
-#'   `prob.min` and `prob.max` of the selection probabilities of its features. Larger is more stable.
-#'   The attribute `feature` is a list with the features of each region.
+#'   number of features; `survives`, the share of runs that select at least `overlap` of its
+#'   features; `touched` and `whole`, the shares of runs that select at least one, and all of them;
+#'   `prob.mean`, `prob.min` and `prob.max` of the selection probabilities of its features. Larger
+#'   is more stable. The attribute `feature` is a list with the features of each region.
 #' @family stability measures
 #' @examples
 #' runs <- sapply(list(c(2:4, 8), 2:5, c(2:3, 8:9)), function(set) as.numeric(1:10 %in% set))
@@ -37,15 +37,17 @@ stable_regions <- function(object, s = NULL, row = NULL, graph = NULL, cutoff = 
   if (is.null(source$graph)) stop_bad("`graph` must be given for runs without one.")
   if (is.null(s) && is.null(row) && !is.null(source$index)) s <- "lambda.es"
   row <- run_rows(source, s, row)
-  if (length(row) != 1) stop_bad("`s` or `row` must name one row of the grid, not ", length(row), ".")
+  if (length(row) != 1) {
+    stop_bad("`s` or `row` must name one row of the grid, not ", length(row), ".")
+  }
   runs <- as_sets(source$runs(row))
   prob <- Matrix::rowMeans(runs)
-  features <- map_features(object, row, prob, cutoff)
+  features <- reported_features(object, row, prob, cutoff)
   survival_table(runs, features, prob, source$graph, overlap)
 }
 
 # The features whose regions are asked for.
-map_features <- function(object, row, prob, cutoff) {
+reported_features <- function(object, row, prob, cutoff) {
   if (is_run_object(object)) return(column_entries(object$n2gfl.fit$beta, row)$i + 1L)
   if (inherits(object, "stabsel.n2gfl")) return(unname(object$selected))
   which(prob >= cutoff - 1e-9)

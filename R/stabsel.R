@@ -1,8 +1,8 @@
 #' Stability selection
 #'
 #' Fits the model on many random halves of the data, lets each select `q` features, and keeps the
-#' features that a share `cutoff` of the halves select. The expected number of false selections has a
-#' bound.
+#' features that a share `cutoff` of the halves select. The expected number of false selections has
+#' a bound.
 #'
 #' @details
 #' **How a half selects q features.** The fused lasso has two penalties. `lambda2` is fixed, and the
@@ -13,30 +13,31 @@
 #' entered although it leaves them at zero. So `q` is the most that a half selects, and the bound
 #' holds.
 #'
-#' Under fusion whole regions enter at once. Give `q` the size of a few regions: when the first region
-#' that enters is larger than `q`, a half selects nothing, and a warning says in how many halves that
-#' happened. `sizes` in the result has the number selected by each.
+#' Under fusion whole regions enter at once. Give `q` the size of a few regions: when the first
+#' region that enters is larger than `q`, a half selects nothing, and a warning says in how many
+#' halves that happened. `sizes` in the result has the number selected by each.
 #'
-#' **Which lambda2.** One number. `NULL` takes the middle of [n2gfl()]'s default sequence: 0.03 times
-#' [lambda_max()] at `lambda2 = 0`. `cvfit$lambda.es["lambda2"]` is a choice too.
+#' **Which lambda2.** One number. `NULL` takes the middle of [n2gfl()]'s default sequence: 0.03
+#' times [lambda_max()] at `lambda2 = 0`. After a cross-validation,
+#' `cvfit$lambda.es["lambda2"]` is the better choice.
 #'
-#' **Halves.** `"SS"` splits the rows `B` times into two complementary halves, as [make_folds()] makes
-#' 2 folds: stratified by class for `"binomial"`, and rows of one `group` in the same half. `"MB"`
-#' uses only the first half of each split. The halves are 0/1 observation weights on the one `x`.
-#' They run in parallel and are kept in `checkpoint` as the folds of [cv.n2gfl()].
+#' **Halves.** `"SS"` splits the rows `B` times into two complementary halves, as [make_folds()]
+#' makes 2 folds: stratified by class for `"binomial"`, and rows of one `group` in the same half.
+#' `"MB"` uses only the first half of each split. The halves are 0/1 observation weights on the one
+#' `x`. They run in parallel and are kept in `checkpoint` as the folds of [cv.n2gfl()].
 #'
 #' **Regions.** Voxels of a region are selected together or not at all, almost. `regions` lists the
-#' connected regions of the selected features and the share of the halves in which each survives: see
-#' [stable_regions()].
+#' connected regions of the selected features and the share of the halves in which each survives:
+#' see [stable_regions()].
 #'
 #' @inheritParams cv.n2gfl
 #' @inheritParams stabsel_bound
 #' @param cutoff,q,PFER Two of the three; the third follows, see [stabsel_bound()]. `cutoff` is the
-#'   share of halves that must select a feature, `q` the most features that a half selects, `PFER` the
-#'   bound on the expected number of falsely selected features.
+#'   share of halves that must select a feature, `q` the most features that a half selects, `PFER`
+#'   the bound on the expected number of falsely selected features.
 #' @param ... Further arguments of [n2gfl()], such as `family`, `lambda2`, `covariates`; but not
-#'   `lambda1`, which each half needs for itself. `nlambda1` is 100 and `lambda.min.ratio` 0.01 here,
-#'   unless given.
+#'   `lambda1`, which each half needs for itself. `nlambda1` is 100 and `lambda.min.ratio` 0.01
+#'   here, unless given.
 #' @return A list of class `stabsel.n2gfl`:
 #'   \item{prob}{The share of halves that select each feature: a map.}
 #'   \item{selected}{The features with at least `cutoff`.}
@@ -61,17 +62,18 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
                           assumption = c("unimodal", "r-concave", "none"),
                           sampling.type = c("SS", "MB"), ..., group = NULL, checkpoint = NULL,
                           trace.it = 0) {
-  call <- call_without_data(match.call())
+  call <- call_without_data(match.call(), "stabsel.n2gfl")
   problem <- check_stabsel_problem(x, y, graph, check_dots(...))
   bound <- stabsel_bound(ncol(problem$data$x), cutoff, q, PFER, B, assumption, sampling.type)
   trace <- check_trace(trace.it)
-  if (!is.null(group)) group <- check_group(group, nrow(problem$data$x))
+  group <- check_group(group, nrow(problem$data$x))
 
-  halves <- draw_halves(fold_response(problem), group, bound$B, bound$sampling.type)
+  halves <- draw_halves(problem$data$y, group, bound$B, bound$sampling.type)
   store <- open_checkpoint(checkpoint, if (!is.null(checkpoint)) {
-    work_key("stabsel", problem, bound$q, dim(halves), bound$sampling.type, group)
+    work_key("stabsel", problem, bound$q, dim(halves), bound$sampling.type, as.integer(group))
   })
-  halves <- remember(store, "runs", halves)
+  halves <- remember_runs(store, halves)
+  store <- store_for_runs(store, halves)
   check_runs(problem, halves)
   if (!length(problem$lambda2)) problem$lambda2 <- middle_lambda2(problem)
   problem$control$pmax <- bound$q
@@ -82,8 +84,8 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
 
 check_stabsel_problem <- function(x, y, graph, given) {
   if (!is.null(given$lambda1)) {
-    stop_bad("`lambda1` must not be given: every half of the data follows a path of its own, until ",
-             "`q` features have entered.")
+    stop_bad("`lambda1` must not be given: every half of the data follows a path of its own, ",
+             "until `q` features have entered.")
   }
   defaults <- list(nlambda1 = 100, lambda.min.ratio = 0.01)
   given <- utils::modifyList(defaults, given, keep.null = TRUE)
@@ -159,8 +161,8 @@ print.stabsel.n2gfl <- function(x, digits = 3, rows = 20, ...) {
   cat("Stability selection, ",
       if (x$sampling.type == "SS") paste(x$B, "complementary pairs") else paste(x$B, "subsamples"),
       ", ", count_of(x$p, "feature"), "\n", sep = "")
-  cat("Cutoff ", number_text(x$cutoff), ", q ", x$q, ", PFER at most ", short_number(x$PFER, digits),
-      " (assumption ", x$assumption, ")\n", sep = "")
+  cat("Cutoff ", number_text(x$cutoff), ", q ", x$q, ", PFER at most ",
+      short_number(x$PFER, digits), " (assumption ", x$assumption, ")\n", sep = "")
   cat("A half selected ", paste(unique(range(x$sizes)), collapse = " to "), " features, ",
       number_text(round(mean(x$sizes), 1)), " on average\n\n", sep = "")
   cat(count_of(length(x$selected), "feature"), " selected, in ",
@@ -176,8 +178,8 @@ print.stabsel.n2gfl <- function(x, digits = 3, rows = 20, ...) {
 
 #' Plot selection probabilities
 #'
-#' The share of the halves of the data that select each feature, with the cutoff: in the order of the
-#' features for chains and other graphs, as an image for a grid or a mask in two dimensions.
+#' The share of the halves of the data that select each feature, with the cutoff: in the order of
+#' the features for chains and other graphs, as an image for a grid or a mask in two dimensions.
 #'
 #' @param x An object from [stabsel.n2gfl()].
 #' @param ... Further arguments for [graphics::plot.default()] or [graphics::image()].
@@ -210,20 +212,28 @@ plot_probabilities <- function(x, ...) {
   graphics::mtext(paste("cutoff", number_text(x$cutoff)), side = 3, adj = 1, cex = 0.85)
 }
 
-# Contours show the cutoff: the colour alone would not.
 plot_probability_image <- function(x, ...) {
   values <- array(NA_real_, x$graph$dim)
   values[x$graph$coords] <- x$prob
-  rows <- seq_len(nrow(values))
-  columns <- seq_len(ncol(values))
   arguments <- utils::modifyList(
-    list(x = rows, y = columns, z = values, zlim = c(0, 1), asp = 1, xlab = "", ylab = "",
-         col = grDevices::hcl.colors(64, "YlOrRd", rev = TRUE), las = 1, bty = "n",
-         main = paste("Selection probability; line: cutoff", number_text(x$cutoff)),
+    list(x = seq_len(nrow(values)), y = seq_len(ncol(values)), z = values, zlim = c(0, 1), asp = 1,
+         xlab = "", ylab = "", col = grDevices::hcl.colors(64, "YlOrRd", rev = TRUE), axes = FALSE,
+         main = paste("Selection probability; outlined: at least", number_text(x$cutoff)),
          font.main = 1, cex.main = 1), list(...))
   do.call(graphics::image, arguments)
-  if (length(x$selected)) {
-    graphics::contour(rows, columns, replace(values, is.na(values), 0), add = TRUE,
-                      levels = x$cutoff - 1e-9, drawlabels = FALSE, lwd = 2)
-  }
+  selected <- array(FALSE, dim(values))
+  selected[x$graph$coords[x$selected, , drop = FALSE]] <- TRUE
+  draw_outline(selected)
+}
+
+# The sides between cells that are selected and cells that are not.
+draw_outline <- function(selected) {
+  padded <- matrix(FALSE, nrow(selected) + 2, ncol(selected) + 2)
+  padded[1 + seq_len(nrow(selected)), 1 + seq_len(ncol(selected))] <- selected
+  upright <- which(padded[-1, ] != padded[-nrow(padded), ], arr.ind = TRUE)
+  level <- which(padded[, -1] != padded[, -ncol(padded)], arr.ind = TRUE)
+  graphics::segments(upright[, 1] - 0.5, upright[, 2] - 1.5, upright[, 1] - 0.5,
+                     upright[, 2] - 0.5, lwd = 2)
+  graphics::segments(level[, 1] - 1.5, level[, 2] - 0.5, level[, 1] - 0.5, level[, 2] - 0.5,
+                     lwd = 2)
 }

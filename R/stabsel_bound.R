@@ -13,8 +13,8 @@
 #' * `"unimodal"`: \eqn{q^2 / (p\,C)}{q^2 / (p C)} with
 #'   \eqn{C = 2 (2\tau - 1 - 1/(2B))}{C = 2 (2 tau - 1 - 1/(2B))} for
 #'   \eqn{\tau \le 3/4}{tau <= 3/4} and
-#'   \eqn{C = (1 + 1/B) / (4 (1 - \tau + 1/(2B)))}{C = (1 + 1/B) / (4 (1 - tau + 1/(2B)))} above: the
-#'   share of complementary pairs in which both halves select a feature that is no better than a
+#'   \eqn{C = (1 + 1/B) / (4 (1 - \tau + 1/(2B)))}{C = (1 + 1/B) / (4 (1 - tau + 1/(2B)))} above:
+#'   the share of complementary pairs in which both halves select a feature that is no better than a
 #'   random choice has a unimodal distribution;
 #' * `"r-concave"`: \eqn{p \min\{D(\theta^2, 2\tau - 1, B, -1/2), D(\theta, \tau, 2B, -1/4)\}}{
 #'   p min(D(theta^2, 2 tau - 1, B, -1/2), D(theta, tau, 2B, -1/4))}, where
@@ -33,8 +33,8 @@
 #' @param sampling.type `"SS"`, complementary pairs of halves of the data (Shah and Samworth), or
 #'   `"MB"`, halves drawn one by one (Meinshausen and Buehlmann), for which `assumption` is always
 #'   `"none"`.
-#' @return A list with `cutoff`, `q` and `PFER` (the bound at that cutoff and q, which may be smaller
-#'   than the one asked for), and `p`, `B`, `assumption` and `sampling.type`.
+#' @return A list with `cutoff`, `q` and `PFER` (the bound at that cutoff and q, which may be
+#'   smaller than the one asked for), and `p`, `B`, `assumption` and `sampling.type`.
 #' @references
 #' Meinshausen, N. and Buehlmann, P. (2010). Stability selection. *Journal of the Royal Statistical
 #' Society B* 72, 417--473.
@@ -92,9 +92,9 @@ check_selected <- function(q, p) {
 }
 
 stop_no_bound <- function(cutoff, q, p, assumption) {
-  stop_bad("`cutoff` and `q` must allow a bound under assumption ", quoted(assumption), ", but for ",
-           "cutoff ", number_text(cutoff), " and q = ", q, " of ", p, " features there is none: ",
-           "take a larger cutoff or a smaller q.")
+  stop_bad("`cutoff` and `q` must allow a bound under assumption ", quoted(assumption), ", but ",
+           "for cutoff ", number_text(cutoff), " and q = ", q, " of ", p, " features there is ",
+           "none: take a larger cutoff or a smaller q.")
 }
 
 # ---- the bounds ----------------------------------------------------------------------------------
@@ -124,9 +124,9 @@ r_concave_bound <- function(cutoff, theta, B) {
   min(1, r_concave_tail(theta^2, count - B, B, -1 / 2), r_concave_tail(theta, count, 2 * B, -1 / 4))
 }
 
-# Largest P(X >= t) of an r-concave X on 0, ..., B with mean theta B. The extremal distributions have
-# masses (a + i)^(1/r) on 0, ..., k and a part of that at k + 1; for each k the shift `a` lies between
-# the values that give the mean with all of the mass on k + 1 or none.
+# Largest P(X >= t) of an r-concave X on 0, ..., B with mean theta B. The extremal distributions
+# have masses (a + i)^(1/r) on 0, ..., k and a part of that at k + 1; for each k the shift `a` lies
+# between the values that give the mean with all of the mass on k + 1 or none.
 r_concave_tail <- function(theta, t, B, r) {
   mean <- theta * B
   first <- ceiling(2 * mean) + 1

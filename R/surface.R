@@ -175,7 +175,7 @@ gifti_array <- function(values, intent, type, description = "") {
   text <- if (type == "NIFTI_TYPE_INT32") format(values, scientific = FALSE, trim = TRUE) else {
     formatC(values, digits = 9, format = "g")
   }
-  rows <- apply(matrix(text, nrow(values)), 1, paste, collapse = " ")
+  rows <- apply(matrix(trimws(text), nrow(values)), 1, paste, collapse = " ")
   c(paste0("  <DataArray Intent=\"", intent, "\" DataType=\"", type, "\" ArrayIndexingOrder=",
            "\"RowMajorOrder\" Dimensionality=\"", if (ncol(values) > 1) 2 else 1, "\" Dim0=\"",
            nrow(values), "\"", if (ncol(values) > 1) paste0(" Dim1=\"", ncol(values), "\""),

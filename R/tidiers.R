@@ -166,7 +166,7 @@ autoplot.cv.n2gfl <- function(object, type = c("curve", "heatmap"), panels = NUL
                               ...) {
   need_package("ggplot2", "for autoplot()")
   type <- match_choice(type, "type", c("curve", "heatmap"))
-  data <- cv_data(object)
+  data <- cv_plot_data(object)
   if (type == "heatmap") return(ggplot_heatmap(data, col))
   ggplot_curves(data, check_panels(panels, length(data$lambda2), 9), col %or% "#B2182B")
 }
@@ -188,8 +188,10 @@ panel_factor <- function(panel, lambdas, fixed) {
   factor(panel, seq_along(lambdas), labels)
 }
 
-position_scale <- function(ticks, reversed) {
+# Several panels have room for every other tick.
+position_scale <- function(ticks, reversed, panels) {
   if (is.null(ticks)) return(ggplot2::scale_x_continuous())
+  if (panels > 1) ticks <- lapply(ticks, function(t) t[seq_along(t) %% 2 == 1])
   ggplot2::scale_x_continuous(breaks = ticks$at, labels = ticks$labels,
                               trans = if (reversed) "reverse" else "identity",
                               guide = ggplot2::guide_axis(check.overlap = TRUE),
@@ -214,7 +216,8 @@ ggplot_paths <- function(data, label, col, xvar) {
     ggplot2::geom_hline(yintercept = 0, colour = "grey70", linewidth = 0.3) + geom +
     (if (label) ggplot2::geom_text(ggplot2::aes(label = .data$region), ends, hjust = -0.5,
                                    size = 3, check_overlap = TRUE)) +
-    ggplot2::scale_colour_identity() + position_scale(data$ticks, data$reversed) +
+    ggplot2::scale_colour_identity() +
+    position_scale(data$ticks, data$reversed, length(data$panels)) +
     ggplot2::facet_wrap("panel", scales = if (data$shared) "free_y" else "free",
                         labeller = ggplot2::label_parsed, drop = FALSE) +
     ggplot2::labs(x = xvar_title(xvar), y = "Coefficient") + ggplot_theme()
@@ -256,7 +259,7 @@ ggplot_curves <- function(data, panels, col) {
     ggplot2::geom_linerange(ggplot2::aes(ymin = .data$cvlo, ymax = .data$cvup),
                             colour = "grey60") +
     ggplot2::geom_point(colour = col, size = 1) + mark_layers(marks, "cvm") +
-    position_scale(data$ticks, TRUE) +
+    position_scale(data$ticks, TRUE, length(panels)) +
     ggplot2::facet_wrap("panel", labeller = ggplot2::label_parsed) +
     ggplot2::labs(x = xvar_title("lambda1"), y = data$name) + ggplot_theme()
 }

@@ -3,8 +3,8 @@
 #
 #   Rscript bench/stability.R [part of a problem's name]
 #
-# The sets are maps of 30 balls around shared centres, each ball moved by up to one voxel and now and
-# then missing, as fused fits look; or as many voxels drawn one by one, as those of a lasso do.
+# The sets are maps of 30 balls around shared centres, each ball moved by up to one voxel and now
+# and then missing, as fused fits look; or as many voxels drawn one by one, as those of a lasso do.
 
 source(file.path("bench", "helpers.R"))
 
@@ -56,8 +56,8 @@ if (length(arguments) == 2 && grepl("\\.rds$", arguments[2])) {
 } else {
   print_machine()
   cat("All measures of stability() on 100 sets over 223,260 voxels. MB: what the call adds.\n\n")
-  print_head("sets", "seconds", "of them on the processor", "MB", "mDC", "Nogueira (95 %)", "Dice, one step forgiven",
-             "centres apart")
+  print_head("sets", "seconds", "of them on the processor", "MB", "mDC",
+             "Nogueira (95 %)", "Dice, one step forgiven", "centres apart")
   for (k in seq_along(problems)) {
     if (length(arguments) && !grepl(arguments[1], problems[[k]]$name, fixed = TRUE)) next
     run <- run_child("bench/stability.R", k)

@@ -1,7 +1,7 @@
 # Problems and shorthands for the tests of cross-validation.
 
 # A chain of features, the first few of which matter; `family` decides what y is.
-cv_data <- function(family = "gaussian", n = 60, d = 12) {
+cv_problem <- function(family = "gaussian", n = 60, d = 12) {
   x <- matrix(stats::rnorm(n * d), n, d)
   eta <- rowSums(x[, 1:4]) - rowSums(x[, d - 0:1])
   y <- if (family == "gaussian") 1 + eta + stats::rnorm(n) else random_classes(eta / 2)

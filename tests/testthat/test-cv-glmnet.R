@@ -1,7 +1,7 @@
 # With lambda2 = 0 cross-validation is cv.glmnet()'s: the same scores, errors and choice.
 
 expect_cv_glmnet <- function(family, sign, measure, weights = NULL, foldid = NULL, n = 80) {
-  data <- cv_data(family, n = n, d = 15)
+  data <- cv_problem(family, n = n, d = 15)
   if (is.null(foldid)) foldid <- sample(rep(1:4, length.out = n))
   given <- list(data$x, data$y, family = family, weights = weights, standardize = FALSE,
                 thresh = 1e-12, maxit = 1e7,

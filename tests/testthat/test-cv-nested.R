@@ -20,7 +20,7 @@ nested_by_hand <- function(data, foldid, inner, measure, ...) {
 for (case in list(c("gaussian", "mae"), c("binomial", "auc"), c("binomial", "class"))) {
   test_that(paste("nested is a loop written out by hand:", case[1], case[2]), {
     withr::local_seed(61)
-    data <- cv_data(case[1], n = 72)
+    data <- cv_problem(case[1], n = 72)
     group <- rep(1:24, each = 3)
     foldid <- make_folds(data$y, 3, group)
     more <- list(weights = runif(72, 0.5, 2), offset = rnorm(72) / 4)
@@ -53,7 +53,7 @@ for (case in list(c("gaussian", "mae"), c("binomial", "auc"), c("binomial", "cla
 
 test_that("nothing but `nested` changes with nested = TRUE, and with repeats the first one counts", {
   withr::local_seed(63)
-  data <- cv_data("binomial")
+  data <- cv_problem("binomial")
   foldid <- cbind(rep(1:4, 15), rep(1:3, each = 20))
   set.seed(64)
   plain <- without_call(quick_cv(data, foldid = foldid))

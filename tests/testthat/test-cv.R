@@ -34,7 +34,7 @@ expect_folds_deleted <- function(data, foldid, ...) {
 for (family in c("gaussian", "binomial")) {
   test_that(paste("a fold by weights is a fold by deleting rows:", family), {
     withr::local_seed(41)
-    data <- cv_data(family)
+    data <- cv_problem(family)
     foldid <- sample(rep(1:4, 15))
     expect_folds_deleted(data, foldid)
     expect_folds_deleted(data, foldid, standardize = TRUE)
@@ -46,7 +46,7 @@ for (family in c("gaussian", "binomial")) {
 
   test_that(paste("with everything at once, on a sparse x:", family), {
     withr::local_seed(42)
-    data <- cv_data(family)
+    data <- cv_problem(family)
     data$x <- data$x + 2
     data$x[abs(data$x) < 1.5] <- 0
     data$x <- as(data$x, "CsparseMatrix")
@@ -57,7 +57,7 @@ for (family in c("gaussian", "binomial")) {
 
   test_that(paste("rows without weight take no part in fits and scores:", family), {
     withr::local_seed(43)
-    data <- cv_data(family)
+    data <- cv_problem(family)
     foldid <- sample(rep(1:4, 15))
     weights <- rep(c(1, 0, 2), 20)
     used <- weights > 0
@@ -77,7 +77,7 @@ for (family in c("gaussian", "binomial")) {
 
 test_that("dense, sparse and integer x give the same", {
   withr::local_seed(44)
-  data <- cv_data("binomial")
+  data <- cv_problem("binomial")
   data$x <- round(data$x)
   dense <- quick_cv(data, keep = TRUE)
   data$x <- as(data$x, "CsparseMatrix")
@@ -91,7 +91,7 @@ test_that("dense, sparse and integer x give the same", {
 
 test_that("the grid and the full fit are n2gfl()'s", {
   withr::local_seed(45)
-  data <- cv_data("binomial")
+  data <- cv_problem("binomial")
   cv <- cv.n2gfl(data$x, data$y, data$graph, family = "binomial", nlambda1 = 5, nlambda2 = 3,
                  foldid = rep(1:4, 15))
   fit <- n2gfl(data$x, data$y, data$graph, family = "binomial", nlambda1 = 5, nlambda2 = 3)
@@ -109,7 +109,7 @@ test_that("the grid and the full fit are n2gfl()'s", {
 
 test_that("classes in every form give the same object", {
   withr::local_seed(46)
-  data <- cv_data("binomial")
+  data <- cv_problem("binomial")
   y <- data$y
   plain <- function(y) {
     cv <- without_call(quick_cv(replace(data, "y", list(y))))
@@ -123,7 +123,7 @@ test_that("classes in every form give the same object", {
 
 test_that("one row in the grid, one feature, one class of folds", {
   withr::local_seed(47)
-  data <- cv_data("gaussian")
+  data <- cv_problem("gaussian")
   cv <- quick_cv(data, lambda1 = 0.1, lambda2 = 0.1, keep = TRUE, nested = TRUE)
   expect_identical(cv$index, c(min = 1L, `1se` = 1L, es = 1L))
   expect_identical(cv$lambda.es, c(lambda1 = 0.1, lambda2 = 0.1))
@@ -133,14 +133,14 @@ test_that("one row in the grid, one feature, one class of folds", {
   one <- list(x = data$x[, 1, drop = FALSE], y = data$y, graph = graph_chain(1), family = "gaussian")
   cv <- quick_cv(one, nlambda2 = 1, lambda2 = NULL)
   expect_false(anyNA(cv$cvm))
-  class <- quick_cv(cv_data("binomial"), lambda1 = 0.1, lambda2 = 0.1, type.measure = "class")
+  class <- quick_cv(cv_problem("binomial"), lambda1 = 0.1, lambda2 = 0.1, type.measure = "class")
   expect_length(class$cvm, 1)
 })
 
 test_that("leave-one-out", {
   withr::local_seed(48)
   for (family in c("gaussian", "binomial")) {
-    data <- cv_data(family, n = 20)
+    data <- cv_problem(family, n = 20)
     cv <- quick_cv(data, foldid = NULL, nfolds = 20)
     expect_identical(sort(cv$foldid), 1:20)
     expect_length(cv$fold.fits, 20)
@@ -150,7 +150,7 @@ test_that("leave-one-out", {
 
 test_that("a column that is constant, or x that is zero, without a fold does no harm", {
   withr::local_seed(49)
-  data <- cv_data("gaussian")
+  data <- cv_problem("gaussian")
   data$x[-(1:3), 1] <- 0
   foldid <- c(1, 1, 1, rep(2:4, 19))
   expect_folds_deleted(data, foldid, standardize = TRUE)
@@ -163,7 +163,7 @@ test_that("a column that is constant, or x that is zero, without a fold does no 
 
 test_that("non-convergence is reported with fold and row, nested ones too", {
   withr::local_seed(50)
-  data <- cv_data("gaussian")
+  data <- cv_problem("gaussian")
   warnings <- capture_warnings(cv <- quick_cv(data, maxit = 1, thresh = 1e-13, nested = TRUE))
   expect_length(warnings, 3)
   failed <- lapply(cv$fold.fits, function(f) which(!f$converged))
@@ -176,13 +176,13 @@ test_that("non-convergence is reported with fold and row, nested ones too", {
 })
 
 test_that("a misspelt or repeated argument does not vanish in the dots", {
-  data <- withr::with_seed(51, cv_data("gaussian"))
+  data <- withr::with_seed(51, cv_problem("gaussian"))
   expect_error(cv.n2gfl(data$x, data$y, data$graph, lamda1 = 1), "`lamda1`", fixed = TRUE)
   expect_error(cv.n2gfl(data$x, data$y, data$graph, lambda1 = 1, lambda1 = 2), "more than once")
 })
 
 test_that("the call holds no data", {
-  data <- withr::with_seed(52, cv_data("gaussian"))
+  data <- withr::with_seed(52, cv_problem("gaussian"))
   cv <- quick_cv(data)
   expect_identical(as.character(cv$call)[1], "cv.n2gfl")
   expect_lt(as.numeric(utils::object.size(cv$call)), 10000)

@@ -101,7 +101,7 @@ test_that("cv.n2gfl() draws the folds of make_folds() and nothing else", {
   withr::local_seed(10)
   group <- rep(1:15, each = 4)
   for (family in c("gaussian", "binomial")) {
-    data <- cv_data(family)
+    data <- cv_problem(family)
     for (g in list(NULL, group)) {
       set.seed(11)
       cv <- quick_cv(data, foldid = NULL, nfolds = 5, group = g, nrepeats = 2)
@@ -115,7 +115,7 @@ test_that("cv.n2gfl() draws the folds of make_folds() and nothing else", {
 
 test_that("a gaussian y with two values is dealt out as make_folds() does it", {
   withr::local_seed(12)
-  data <- cv_data("gaussian")
+  data <- cv_problem("gaussian")
   data$y <- as.numeric(data$y > 2)
   set.seed(13)
   cv <- quick_cv(data, foldid = NULL, nfolds = 4)
@@ -125,7 +125,7 @@ test_that("a gaussian y with two values is dealt out as make_folds() does it", {
 
 test_that("nothing is drawn when foldid is given", {
   withr::local_seed(14)
-  data <- cv_data("binomial")
+  data <- cv_problem("binomial")
   expect_seed_kept(quick_cv(data))
   # a session without a seed stays without one
   rm(".Random.seed", envir = globalenv())

@@ -87,7 +87,7 @@ test_that("folds count by their weights", {
 
 test_that("repeats: mean of the means, root mean square of the standard errors", {
   withr::local_seed(23)
-  data <- cv_data("binomial")
+  data <- cv_problem("binomial")
   foldid <- cbind(rep(1:4, 15), rep(1:3, each = 20))
   both <- quick_cv(data, foldid = foldid, keep = TRUE)
   each <- lapply(1:2, function(k) quick_cv(data, foldid = foldid[, k], keep = TRUE))
@@ -103,7 +103,7 @@ test_that("repeats: mean of the means, root mean square of the standard errors",
 
 test_that("cvm and cvsd are the scores of the kept predictions", {
   withr::local_seed(24)
-  data <- cv_data("binomial")
+  data <- cv_problem("binomial")
   weights <- stats::runif(60, 0.2, 2)
   foldid <- rep(1:5, length.out = 60)
   cv <- quick_cv(data, foldid = foldid, type.measure = "brier", weights = weights, keep = TRUE)
@@ -121,7 +121,7 @@ test_that("cvm and cvsd are the scores of the kept predictions", {
 
 test_that("small folds: means over observations, and cvsd to match", {
   withr::local_seed(25)
-  data <- cv_data("gaussian", n = 20)
+  data <- cv_problem("gaussian", n = 20)
   cv <- quick_cv(data, foldid = 1:20, keep = TRUE)
   loss <- (data$y - cv$fit.preval)^2
   expect_equal(cv$cvm, colMeans(loss))
@@ -159,7 +159,7 @@ test_that("every measure has one direction", {
   better <- vapply(names(cv_measures), larger_is_better, NA)
   expect_identical(names(better)[better], "auc")
   withr::local_seed(26)
-  data <- cv_data("binomial")
+  data <- cv_problem("binomial")
   for (measure in names(cv_measures)) {
     cv <- quick_cv(data, type.measure = measure)
     best <- if (measure == "auc") max(cv$cvm) else min(cv$cvm)
@@ -173,7 +173,7 @@ test_that("every measure has one direction", {
 test_that("the object's lambdas are rows of its grid, 1se is the sparsest, es no larger than min", {
   withr::local_seed(27)
   for (family in c("gaussian", "binomial")) {
-    cv <- quick_cv(cv_data(family), nlambda1 = 8)
+    cv <- quick_cv(cv_problem(family), nlambda1 = 8)
     for (which in c("min", "1se", "es")) {
       row <- cv$index[[which]]
       expect_identical(cv[[paste0("lambda.", which)]],
@@ -217,7 +217,7 @@ test_that("no edge where there is nothing beyond it", {
 
 test_that("the edge is in the object", {
   withr::local_seed(28)
-  data <- cv_data("gaussian")
+  data <- cv_problem("gaussian")
   cv <- quick_cv(data, lambda1 = c(2, 1.5), lambda2 = c(0.2, 0.1, 0.01))
   expect_true("smallest lambda1" %in% names(cv$edge))
   expect_match(cv$edge[["smallest lambda1"]], "lambda.min.ratio", fixed = TRUE)

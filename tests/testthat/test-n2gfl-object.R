@@ -15,7 +15,7 @@ test_that("a fit has the parts that its help page lists", {
   expect_s3_class(fit, "n2gfl")
   expect_named(fit, c("a0", "gamma", "beta", "grid", "nulldev", "nobs", "dim", "classnames",
                       "family", "sign", "penalty", "penalty.factor", "control", "offset",
-                      "weighted", "call", "graph"))
+                      "weighted", "call", "graph", "space", "coding", "deconfound"))
   expect_s4_class(fit$beta, "dgCMatrix")
   expect_identical(dim(fit$beta), c(8L, 6L))
   expect_identical(fit$dim, c(8L, 6L))

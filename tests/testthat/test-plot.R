@@ -1,4 +1,5 @@
-# The data behind the pictures are tested as numbers; a few pictures of make-believe fits as a whole.
+# The data behind the pictures are tested as numbers; a few pictures of make-believe fits are
+# compared as a whole.
 
 draw <- function(code) {
   withr::with_pdf(NULL, {
@@ -116,7 +117,7 @@ test_that("every picture can be drawn, leaves par() alone and returns its data",
   draw(plot(make_fit(matrix(0, 3, 2), graph_chain(3), 2:1, 1)))
   draw(plot(make_fit(matrix(1:3, 3, 1), graph_chain(3), 0, 0)))
   cv <- make_cv(fit)
-  expect_identical(draw(plot(cv)), cv_data(cv)$rows)
+  expect_identical(draw(plot(cv)), cv_plot_data(cv)$rows)
   draw(plot(cv, panels = 1))
   draw(plot(cv, type = "heatmap", col = grey(0:9 / 9)))
   draw(plot(make_cv(path_fit(), c(min = 5L, `1se` = 5L)), "heatmap"))
@@ -139,17 +140,17 @@ test_that("the map has the coefficients in place, and NA outside the mask", {
 test_that("marks and the line of one standard error follow the measure's direction", {
   fit <- path_fit()
   cv <- make_cv(fit)
-  expect_identical(cv_data(cv)$target, cv$cvup[5])
-  expect_identical(cv_data(cv)$marks$mark, c("min", "1se", "es"))
-  expect_identical(cv_data(cv)$marks$row, c(5L, 3L, 4L))
+  expect_identical(cv_plot_data(cv)$target, cv$cvup[5])
+  expect_identical(cv_plot_data(cv)$marks$mark, c("min", "1se", "es"))
+  expect_identical(cv_plot_data(cv)$marks$row, c(5L, 3L, 4L))
   fit$family <- "binomial"
   auc <- make_cv(fit, type.measure = "auc", cvm = c(5, 6, 7, 8, 9, 7) / 10)
-  expect_identical(cv_data(auc)$target, auc$cvlo[5])
+  expect_identical(cv_plot_data(auc)$target, auc$cvlo[5])
 })
 
 test_that("cells of the heat map meet halfway, whatever the order", {
-  expect_equal(cell_edges(c(3, 1, 2)), data.frame(left = c(2.5, 0.5, 1.5), right = c(3.5, 1.5, 2.5)),
-               ignore_attr = TRUE)
+  expect_equal(cell_edges(c(3, 1, 2)),
+               data.frame(left = c(2.5, 0.5, 1.5), right = c(3.5, 1.5, 2.5)), ignore_attr = TRUE)
   expect_equal(unname(unlist(cell_edges(5))), c(4.9, 5.1))
 })
 

@@ -109,6 +109,32 @@ test_that("exact and refit together: the fit off the grid, then without shrinkag
                unname(coef(direct, refit = TRUE, x = p$x, y = p$y)[, 1]), tolerance = 1e-5)
 })
 
+test_that("covariates by formula, and removed from x, are so in the refit", {
+  p <- refit_problem()
+  data <- data.frame(age = p$z[, 1], sex = rep(c("f", "m"), 30))
+  z <- model.matrix(~ age + sex, data)[, -1]
+  fit <- n2gfl(p$x, p$y, p$graph, covariates = ~ age + sex, data = data, lambda1 = 0.2,
+               lambda2 = 0.1)
+  coded <- coef(fit, refit = TRUE, x = p$x, y = p$y, covariates = z)
+  expect_equal(coef(fit, refit = TRUE, x = p$x, y = p$y, covariates = ~ age + sex, data = data),
+               coded, ignore_attr = TRUE)
+  expect_equal(fitted(fit, p$x, covariates = data, refit = TRUE, y = p$y),
+               predict(fit, p$x, newcovariates = data, refit = TRUE, x = p$x, y = p$y,
+                       covariates = z))
+  controls <- rep(c(TRUE, FALSE), 30)
+  fit <- n2gfl(p$x, p$y, p$graph, covariates = p$z, deconfound = "controls", controls = controls,
+               lambda1 = 0.2, lambda2 = 0.1)
+  refitted <- coef(fit, refit = TRUE, x = p$x, y = p$y, covariates = p$z, controls = controls)
+  # By hand: each feature minus the controls' line in age, then least squares on the regions
+  centred <- p$z[, 1] - mean(p$z[controls, 1])
+  slopes <- coef(lm(p$x[controls, ] ~ centred[controls]))[2, ]
+  r <- chain_regions(p$x - outer(centred, slopes), fit$beta[, 1])
+  direct <- coef(lm(p$y ~ r$sums))
+  expect_equal(unname(refitted[-(1:2), 1]), unname(ifelse(is.na(r$of), 0, direct[-1][r$of])),
+               tolerance = 1e-3)
+  expect_identical(attr(logLik(fit), "df"), fit$grid$df + 2)
+})
+
 test_that("what cannot be refitted is said in a sentence", {
   p <- refit_problem()
   fit <- n2gfl(p$x[1:12, ], p$y[1:12], p$graph, sign = "free", lambda1 = c(0.5, 1e-4),
@@ -119,6 +145,10 @@ test_that("what cannot be refitted is said in a sentence", {
   expect_snapshot(refusal(coef(fit, refit = TRUE, x = p$x, y = p$y)))
   expect_snapshot(refusal(coef(fit, refit = 1)))
   expect_snapshot(refusal(coef(fit, row = 1, x = p$x)))
+  removed <- n2gfl(p$x, p$y, p$graph, covariates = p$z, deconfound = "controls",
+                   controls = p$z[, 1] > 0, standardize = TRUE, lambda1 = 0.2, lambda2 = 0.1)
+  expect_snapshot(refusal(coef(removed, refit = TRUE, x = p$x, y = p$y, covariates = p$z,
+                               controls = p$z[, 1] > 0)))
   classes <- n2gfl(p$x, p$class, p$graph, "binomial", lambda1 = 0.05, lambda2 = 0.1)
   expect_snapshot(refusal(coef(classes, refit = TRUE, x = p$x, y = ifelse(p$class, "a", "b"))))
 })

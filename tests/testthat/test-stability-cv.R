@@ -163,3 +163,28 @@ test_that("regions and the share of runs in which they survive", {
   expect_equal(nrow(table), cv$grid$regions[cv$index[["min"]]])
   expect_identical(nrow(stable_regions(matrix(0, 4, 3), graph = graph_chain(4))), 0L)
 })
+
+test_that("resampled paths go on from a checkpoint with the runs that they began with", {
+  folder <- withr::local_tempfile()
+  resample <- function(seed, ...) {
+    withr::local_seed(seed)
+    perturb.n2gfl(data$x, data$y, data$graph, perturb = "subsample", B = 4, nlambda1 = 4,
+                  lambda2 = 0.1, ...)
+  }
+  plain <- resample(14)
+  first <- resample(14, checkpoint = folder)
+  unlink(dir(folder, pattern = "Run-[12]", full.names = TRUE))
+  again <- resample(15, checkpoint = folder)
+  kept <- setdiff(names(plain), c("call", "n2gfl.fit"))
+  expect_identical(first[kept], plain[kept])
+  expect_identical(again[kept], plain[kept])
+})
+
+test_that("centres are in mm where the space of the images is known", {
+  graph <- graph_grid(c(4, 4, 4))
+  space <- list(affine = rbind(c(-2, 0, 0, 10), c(0, 3, 0, -5), c(0, 0, 4, 1), c(0, 0, 0, 1)))
+  at <- node_coords(graph, space)
+  expect_equal(at[1, ], c(10, -5, 1))
+  expect_equal(at[64, ], c(10 - 6, -5 + 9, 1 + 12))
+  expect_identical(node_coords(graph, NULL), graph$coords)
+})

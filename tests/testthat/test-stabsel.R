@@ -15,7 +15,7 @@ select <- function(...) {
 test_that("a half selects what its own path says, and the shares are the probabilities", {
   selection <- select()
   withr::local_seed(22)
-  halves <- draw_halves(rep(1, 80), NULL, 6, "SS")
+  halves <- draw_halves(data$y, NULL, 6, "SS")
   expect_identical(unique(as.vector(halves[, c(1, 3)] + halves[, c(2, 4)])), 1L)
   expect_identical(colSums(halves), rep(40, 12))
   for (k in c(1, 8)) {
@@ -100,7 +100,7 @@ test_that("the generator of the user is moved by the draws only", {
   select_once()
   after <- .Random.seed
   set.seed(1)
-  draw_halves(rep(1, 80), NULL, 3, "SS")
+  draw_halves(data$y, NULL, 3, "SS")
   expect_identical(.Random.seed, after)
 })
 

@@ -80,11 +80,10 @@ test_that("autoplot draws the data of plot()", {
   cv <- make_cv(fit)
   build <- function(picture) {
     expect_s3_class(picture, "ggplot")
-    withr::with_pdf(NULL, print(picture))
     ggplot2::ggplot_build(picture)
   }
-  for (xvar in c("lambda", "lambda2", "norm", "dev")) build(ggplot2::autoplot(fit, xvar = xvar))
-  paths <- ggplot2::autoplot(fit)
+  for (xvar in c("lambda2", "norm")) build(ggplot2::autoplot(fit, xvar = xvar))
+  paths <- ggplot2::autoplot(fit, xvar = "lambda")
   build(paths)
   lines <- path_data(fit, "lambda1")$lines
   expect_identical(paths$data[c("region", "row", "x", "value")],

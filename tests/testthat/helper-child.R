@@ -1,0 +1,84 @@
+# R sessions that tests start, stop and kill. Nothing here depends on how fast they are: tests wait
+# for files that the sessions write, up to a limit that only a hanging session reaches.
+
+wait_for <- function(condition, limit = 300) {
+  give_up <- Sys.time() + limit
+  while (!condition()) {
+    if (Sys.time() > give_up) return(FALSE)
+    Sys.sleep(0.02)
+  }
+  TRUE
+}
+
+# Runs `code` in a session of its own, with `given` and `folder` at hand. A shell writes the file
+# "ended" when it is over, so that no session is taken for running because nobody asked for its end.
+start_child <- function(folder, given, code) {
+  saveRDS(given, file.path(folder, "given.rds"))
+  unlink(file.path(folder, c("ended", "pid")))
+  body <- c(
+    sprintf(".libPaths(%s)", paste(deparse(.libPaths()), collapse = "")),
+    "library(n2gfl)",
+    sprintf("folder <- %s", deparse(folder)),
+    "given <- readRDS(file.path(folder, \"given.rds\"))",
+    "writeLines(as.character(Sys.getpid()), file.path(folder, \"pid-new\"))",
+    "invisible(file.rename(file.path(folder, \"pid-new\"), file.path(folder, \"pid\")))",
+    deparse(code))
+  script <- file.path(folder, "script.R")
+  writeLines(body, script)
+  command <- sprintf("%s %s > %s 2>&1; echo $? > %s", file.path(R.home("bin"), "Rscript"),
+                     shQuote(script), shQuote(file.path(folder, "log")),
+                     shQuote(file.path(folder, "ended")))
+  system(paste("sh -c", shQuote(command)), wait = FALSE)
+  testthat::expect_true(wait_for(function() file.exists(file.path(folder, "pid"))))
+  as.integer(readLines(file.path(folder, "pid")))
+}
+
+child_ended <- function(folder) {
+  testthat::expect_true(wait_for(function() file.exists(file.path(folder, "ended"))))
+}
+
+child_log <- function(folder) paste(readLines(file.path(folder, "log")), collapse = "\n")
+
+# Gone, or dead and only not yet counted as such by whoever inherited it.
+process_gone <- function(pid) {
+  if (!tools::pskill(pid, 0)) return(TRUE)
+  stat <- tryCatch(readLines(file.path("/proc", pid, "stat")), error = function(e) "",
+                   warning = function(w) "")
+  identical(stat, "") || grepl("\\) Z ", stat)
+}
+
+# In a child: fold 3 of cv_data() never ends (in R, or inside the core), and says so with a file; every fold leaves
+# the number of the process that computes it.
+endless_fold <- quote({
+  real <- n2gfl:::fit_fold
+  utils::assignInNamespace("fit_fold", function(held, problem, ...) {
+    writeLines("", file.path(folder, paste0("worker-", Sys.getpid())))
+    if (3 %in% held) {
+      file.create(file.path(folder, "reached"))
+      if (given$where == "R") repeat Sys.sleep(1)
+      # plain gradient steps on columns of very different size need days
+      problem$control[c("algorithm", "thresh", "maxit")] <- list("ista", 1e-300, 2147483647L)
+      problem$data$x <- sweep(problem$data$x, 2, 10^seq(0, 6, length.out = 12), "*")
+    }
+    real(held, problem, ...)
+  }, "n2gfl")
+  if (given$plan != "sequential") future::plan(given$plan, workers = 2)
+  do.call(cv.n2gfl, given$call)
+})
+
+# Starts a run that stops in fold 3, and waits until it is there and all other folds that can be done
+# are on disk.
+start_endless <- function(folder, call, plan = "sequential", where = "core", done = 1:2) {
+  given <- list(call = call, plan = plan, where = where)
+  pid <- start_child(folder, given, endless_fold)
+  reached <- c(file.path(folder, "reached"),
+               file.path(call$checkpoint, paste0("Fold-", done, ".piece")))
+  testthat::expect_true(wait_for(function() all(file.exists(reached))))
+  pid
+}
+
+worker_pids <- function(folder) as.integer(sub("worker-", "", dir(folder, "^worker-")))
+
+# Files that a run has not written again keep the date that this gives them.
+make_old <- function(files) Sys.setFileTime(files, as.POSIXct("2001-01-01", tz = "UTC"))
+is_old <- function(files) file.mtime(files) < as.POSIXct("2002-01-01", tz = "UTC")

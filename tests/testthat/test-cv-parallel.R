@@ -1,0 +1,168 @@
+# Every future::plan() gives the same bits, progress is seen, and whatever stops a run stops all of it.
+
+local_plan <- function(plan, envir = parent.frame()) {
+  skip_if_not_installed("future.apply")
+  # workers are new sessions and find the package where this one did
+  withr::local_envvar(R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep),
+                      .local_envir = envir)
+  old <- if (plan == "sequential") future::plan(plan) else future::plan(plan, workers = 2)
+  withr::defer(future::plan(old), envir = envir)
+}
+
+forked <- function() skip_on_os("windows")
+
+# Each of them under one plan, since new sessions take their time.
+
+whole_run <- function(data) {
+  set.seed(92)
+  cv <- quick_cv(data, foldid = NULL, nfolds = 3, nrepeats = 2, nested = TRUE, keep = TRUE)
+  list(cv = without_call(cv), seed = .Random.seed)
+}
+
+expect_same_bits <- function(data, alone) {
+  before <- future::plan()
+  expect_silent(together <- whole_run(data))
+  expect_identical(together, alone)
+  expect_identical(future::plan(), before)
+  expect_null(getOption("future.globals.maxSize"))
+  # with foldid nothing at all is drawn
+  expect_seed_kept(expect_silent(quick_cv(data)))
+  rm(".Random.seed", envir = globalenv())
+  expect_seed_kept(quick_cv(data))
+  expect_identical(list.files(tempdir(), "^n2gfl-run"), character(0))
+}
+
+# The bar counts every task once, in the session that waits.
+expect_bar <- function(data) {
+  shown <- capture_messages(quick_cv(data, trace.it = 1, nested = TRUE))
+  tasks <- grep("[0-9] of 4 ", shown, value = TRUE)
+  expect_identical(sub(".*\\| ([0-9]) of 4 .*", "\\1", sub("\n", "", tasks)),
+                   rep(as.character(1:4), 2))
+  expect_setequal(gsub(".* of 4 *| *\n?$", "", tasks),
+                  c(paste("Fold", 1:4), paste("Outer fold", 1:4)))
+}
+
+expect_progression <- function(data) {
+  withr::local_options(progressr.enable = TRUE)
+  requireNamespace("progressr", quietly = TRUE)
+  seen <- character()
+  withCallingHandlers(
+    quick_cv(data, nested = TRUE),
+    progression = function(p) seen <<- c(seen, paste(p$type, conditionMessage(p))))
+  expect_identical(sum(grepl("^initiate", seen)), 2L)
+  expect_identical(sum(grepl("^finish", seen)), 2L)
+  expect_setequal(grep("^update", seen, value = TRUE),
+                  paste("update", c(paste("Fold", 1:4), paste("Outer fold", 1:4))))
+}
+
+expect_error_with_name <- function() {
+  work <- function(task, alive) if (task == 2) stop("no luck") else task
+  tasks <- list(`Fold 1` = 1, `Fold 2` = 2, `Fold 3` = 3)
+  expect_error(run_tasks(tasks, work), "^Fold 2: no luck$")
+}
+
+for (plan in c("sequential", "multicore", "multisession")) {
+  test_that(paste("same object, random numbers and plan; progress; errors with names:", plan), {
+    if (plan == "multicore") forked()
+    skip_if_not_installed("progressr")
+    withr::local_seed(91)
+    data <- cv_data("binomial")
+    alone <- whole_run(data)
+    local_plan(plan)
+    expect_same_bits(data, alone)
+    expect_bar(data)
+    expect_progression(data)
+    expect_error_with_name()
+  })
+}
+
+# ---- workers that die ---------------------------------------------------------------------------
+
+for (plan in c("multicore", "cluster")) {
+  test_that(paste("a worker that dies: its fold is named, the rest kept, the next run works:", plan), {
+    forked()
+    withr::local_seed(97)
+    data <- cv_data("gaussian")
+    alone <- whole_run(data)
+    local_plan(plan)
+    if (plan == "cluster") expect_same_bits(data, alone)
+    store <- open_checkpoint(withr::local_tempdir(), "work")
+    kept <- function(name) file.exists(piece_file(store, name))
+    # fold 2 does not die before the first one is on disk
+    work <- function(task, alive, first) {
+      if (task == 2) {
+        while (!file.exists(first)) Sys.sleep(0.01)
+        tools::pskill(Sys.getpid(), tools::SIGKILL)
+        Sys.sleep(60)
+      }
+      task
+    }
+    tasks <- list(`Fold 1` = 1, `Fold 2` = 2)
+    # parallel's own warning about the lost job comes before
+    suppressWarnings(expect_error(
+      run_tasks(tasks, work, checkpoint = store, first = piece_file(store, "Fold 1")),
+      "^A worker ended without an answer while it computed Fold 2; "))
+    expect_true(kept("Fold 1"))
+    expect_false(kept("Fold 2"))
+    if (plan == "cluster") future::plan("sequential")  # new sessions would take long
+    make_old(piece_file(store, "Fold 1"))
+    again <- run_tasks(tasks, function(task, alive) task, checkpoint = store)
+    expect_identical(again, tasks)
+    expect_true(is_old(piece_file(store, "Fold 1")))
+  })
+}
+
+# ---- interrupts ---------------------------------------------------------------------------------
+
+for (plan in c("sequential", "multicore")) {
+  test_that(paste("Ctrl-C stops the core, leaves no worker and keeps what is finished:", plan), {
+    forked()
+    skip_if_not_installed("future.apply")
+    withr::local_seed(95)
+    data <- cv_data("gaussian")
+    folder <- normalizePath(withr::local_tempdir())
+    call <- list(data$x, data$y, data$graph, lambda1 = c(0.1, 0.01), lambda2 = 0.01,
+                 foldid = rep(1:4, 15), checkpoint = file.path(folder, "kept"))
+    done <- if (plan == "sequential") 1:2 else c(1, 2, 4)
+    pid <- start_endless(folder, call, plan, done = done)
+    tools::pskill(pid, tools::SIGINT)
+    child_ended(folder)
+    expect_false(readLines(file.path(folder, "ended")) == "0")
+    workers <- worker_pids(folder)
+    expect_length(workers, if (plan == "sequential") 1 else 4)
+    expect_true(wait_for(function() all(vapply(workers, process_gone, NA))))
+    folds <- file.path(call$checkpoint, paste0("Fold-", done, ".piece"))
+    make_old(folds)
+    again <- do.call(cv.n2gfl, call)
+    expect_true(all(is_old(folds)))
+    call$checkpoint <- NULL
+    expect_identical(without_call(again), without_call(do.call(cv.n2gfl, call)))
+  })
+}
+
+test_that("an interrupt leaves a session that goes on: no forked worker stays, the next run works", {
+  forked()
+  skip_if_not_installed("future.apply")
+  withr::local_seed(96)
+  data <- cv_data("gaussian")
+  folder <- normalizePath(withr::local_tempdir())
+  call <- list(data$x, data$y, data$graph, lambda1 = c(0.1, 0.01), lambda2 = 0.01,
+               foldid = rep(1:4, 15), checkpoint = file.path(folder, "kept"))
+  code <- bquote({
+    stopped <- tryCatch(.(endless_fold), interrupt = function(e) "interrupted")
+    utils::assignInNamespace("fit_fold", real, "n2gfl")
+    saveRDS(list(stopped = stopped, left = length(parallel:::children()),
+                 cv = do.call(cv.n2gfl, given$call)), file.path(folder, "answer.rds"))
+  })
+  pid <- start_child(folder, list(call = call, plan = "multicore", where = "core"), code)
+  expect_true(wait_for(function() {
+    all(file.exists(file.path(folder, "reached"), file.path(call$checkpoint, "Fold-4.piece")))
+  }))
+  tools::pskill(pid, tools::SIGINT)
+  child_ended(folder)
+  answer <- readRDS(file.path(folder, "answer.rds"))
+  expect_identical(answer$stopped, "interrupted")
+  expect_identical(answer$left, 0L)
+  call$checkpoint <- NULL
+  expect_identical(without_call(answer$cv), without_call(do.call(cv.n2gfl, call)))
+})

@@ -1,0 +1,13 @@
+# The files of R/ share one namespace: a name that is defined twice works until the files are read in
+# another order.
+test_that("no name is defined twice", {
+  skip_in_check()  # there are no sources there
+  files <- dir(test_path("..", "..", "R"), pattern = "\\.R$", full.names = TRUE)
+  expect_gt(length(files), 10)
+  names <- unlist(lapply(files, function(file) {
+    assigned <- Filter(function(line) is.call(line) && identical(line[[1]], quote(`<-`)),
+                       as.list(parse(file)))
+    vapply(assigned, function(line) as.character(line[[2]])[1], "")
+  }))
+  expect_identical(names[duplicated(names)], character(0))
+})
