@@ -118,28 +118,18 @@ full_fit <- function(object) {
 # The one row of the grid that `s` or `row` means.
 map_row <- function(object, s, row) {
   fit <- full_fit(object)
-  if (!is.null(s) && !is.null(row)) stop_bad("`s` and `row` must not both be given.")
+  chosen <- !is.null(object$index)
   if (is.null(s) && is.null(row)) {
     if (nrow(fit$grid) == 1) return(1L)
-    if (is.null(object$index)) {
-      stop_bad("`row` or `s` must choose one of the ", nrow(fit$grid), " fits.")
-    }
+    if (!chosen) stop_bad("`row` or `s` must choose one of the ", nrow(fit$grid), " fits.")
     s <- "lambda.min"
   }
-  if (is.character(s)) {
-    if (is.null(object$index)) {
-      stop_bad("`s` must be c(lambda1 = , lambda2 = ) for a fit without cross-validation, not ",
-               describe(s), ".")
-    }
-    s <- match_choice(s, "s", c("lambda.min", "lambda.1se", "lambda.es"))
-    return(object$index[[sub("lambda.", "", s, fixed = TRUE)]])
+  if (is.character(s) && !chosen) {
+    stop_bad("`s` must be c(lambda1 = , lambda2 = ) for a fit without cross-validation, not ",
+             describe(s), ".")
   }
-  if (!is.null(s)) {
-    s <- check_s(s, fit$grid)
-    row <- find_rows(fit$grid, s)
-    if (anyNA(row)) stop_off_grid(fit$grid, s[is.na(row), , drop = FALSE][1, ])
-  }
-  row <- check_row(row, nrow(fit$grid))
+  choice <- if (chosen) cv_choice(object, s, row, is.null(s)) else list(s = s, row = row)
+  row <- choose_rows(fit, choice$s, choice$row)
   if (length(row) != 1) stop_bad("`row` or `s` must choose one fit, not ", length(row), ".")
   row
 }
