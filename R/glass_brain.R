@@ -138,8 +138,6 @@ glass_panels <- function(layers, views, style = "voxels", colours = glass_colour
 
 # Triangles around the mask. A fine mask is thinned first: a hull needs no detail.
 hull_triangles <- function(inside) {
-  # misc3d loads the toolkit Tk, which complains when there is no screen.
-  suppressWarnings(need_package("misc3d", "to draw a glass brain"))
   by <- pmax(1, floor(dim(inside$volume) / 30))
   pick <- lapply(1:3, function(k) seq(1, dim(inside$volume)[k], by = by[k]))
   volume <- inside$volume[pick[[1]], pick[[2]], pick[[3]], drop = FALSE]
@@ -174,6 +172,8 @@ contour_triangles <- function(volume, mm, smooth, level) {
     c(at[1] - rev(seq_len(pad)) * step, at, at[length(at)] + seq_len(pad) * step)
   })
   if (max(padded) <= level) return(matrix(0, 0, 3))
+  # misc3d loads the toolkit Tk, which complains when there is no screen.
+  suppressWarnings(need_package("misc3d", "to draw a glass brain"))
   misc3d::computeContour3d(padded, maxvol = max(padded), level = level,
                            x = mm[[1]], y = mm[[2]], z = mm[[3]])
 }

@@ -210,6 +210,20 @@ test_that("a glass brain and a mesh are drawn from each side", {
   expect_equal(panels[[3]]$width, diff(range(mesh$coords[, 1])) + 4)
 })
 
+test_that("vertices without a feature are drawn without a value", {
+  local_device()
+  mesh <- egg_mesh(5, 8)
+  kept <- mesh$coords[, 3] > -20
+  space <- structure(list(coords = mesh$coords, faces = mesh$faces, mask = kept,
+                          mean = seq_len(sum(kept))), class = "n2gfl_surface")
+  images <- new_images(matrix(0, 2, sum(kept)), NULL, space, c("a", "b"))
+  place <- feature_place(images, "like")
+  expect_identical(place$mesh$n, sum(kept))
+  expect_length(plot_map(as.numeric(seq_len(sum(kept)) < 5), like = images), 4)
+  expect_length(plot_map(images, views = c("left", "front")), 2)
+  expect_error(plot_map(1:3, like = images), "one value per feature")
+})
+
 test_that("smooth surfaces go round the voxels", {
   skip_without_misc3d()
   layer <- map_layers(stored_map(), NULL)$over
