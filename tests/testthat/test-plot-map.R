@@ -2,15 +2,11 @@
 
 test_that("storage order does not matter: the same is drawn in the same place", {
   local_device()
-  for (storage in c("LAS", "RPS", "LPI", "ASR", "IRP", "PLS")) {
-    for (type in c("ortho", "axial", "coronal", "sagittal", "mosaic")) {
-      ras <- stored_map("RAS")
-      other <- stored_map(storage)
-      expect_identical(
-        drawn(plot_map(other$values, like = stored_images(storage), type = type)),
-        drawn(plot_map(ras$values, like = stored_images("RAS"), type = type))
-      )
-    }
+  for (type in c("ortho", "mosaic", "sagittal")) {
+    pictures <- lapply(c("RAS", "LAS", "LPI", "ASR", "IRP"), function(storage) {
+      drawn(plot_map(stored_map(storage)$values, like = stored_images(storage), type = type))
+    })
+    for (other in pictures[-1]) expect_identical(other, pictures[[1]])
   }
 })
 

@@ -53,7 +53,7 @@ test_that("the head is its own mirror image, with left regions on the left", {
 
 test_that("atrophy is where the truth says, and the false regions go the other way", {
   withr::local_seed(3)
-  cohort <- simulate_cohort(n = 300, voxel_size = 10, noise = 0.3)
+  cohort <- simulate_cohort(n = 200, voxel_size = 11, noise = 0.3)
   control <- cohort$y == "control"
   difference <- colMeans(cohort$x[control, ]) - colMeans(cohort$x[!control, ])
   # Relative to the diffuse loss, that all voxels share.
