@@ -207,7 +207,8 @@ check_phantom <- function(anatomy, grid) {
 # The table, and what stays hidden: severity, and each subject's global factor.
 simulate_subjects <- function(plan) {
   n <- sum(plan$size)
-  patient <- rep(c(TRUE, FALSE), plan$size)
+  # In random order: the first hundred of a cohort are a fair part of it.
+  patient <- rep(c(TRUE, FALSE), plan$size)[sample.int(n)]
   severity <- if (plan$outcome == "diagnosis") {
     pmax(patient + stats::rnorm(n, sd = ifelse(patient, plan$spread, 0.2)), -0.3)
   } else {

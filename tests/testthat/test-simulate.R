@@ -18,6 +18,7 @@ test_that("the parts of a cohort agree with each other", {
   cohort <- simulate_cohort(n = c(5, 7), voxel_size = 10)
   expect_s3_class(cohort, "n2gfl_cohort")
   expect_identical(as.vector(table(cohort$y)), c(5L, 7L))
+  expect_true(is.unsorted(cohort$y) && is.unsorted(rev(cohort$y)))
   expect_identical(cohort$graph, graph_mask(cohort$mask))
   expect_identical(cohort$images$x, cohort$x)
   expect_identical(cohort$images$space$mask, cohort$mask)
