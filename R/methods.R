@@ -246,13 +246,14 @@ check_call_data <- function(call, frame) {
   }
 }
 
-# The objects that an expression reads; all.vars() would also give the b of a$b.
+# The objects that an expression reads; all.vars() would also give the b of a$b and the variables of
+# a formula, which are looked for in the data.
 objects_in <- function(expression) {
   if (is.name(expression)) return(setdiff(as.character(expression), ""))
   if (!is.call(expression)) return(character(0))
   parts <- as.list(expression)[-1]
-  if (as.character(expression[[1]])[1] %in% c("$", "@", "::", ":::", "function")) {
-    parts <- if (as.character(expression[[1]])[1] %in% c("$", "@")) parts[1]
-  }
+  head <- as.character(expression[[1]])[1]
+  if (head %in% c("::", ":::", "function", "~")) return(character(0))
+  if (head %in% c("$", "@")) parts <- parts[1]
   unique(unlist(lapply(parts, objects_in)))
 }

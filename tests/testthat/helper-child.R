@@ -47,7 +47,7 @@ process_gone <- function(pid) {
   identical(stat, "") || grepl("\\) Z ", stat)
 }
 
-# In a child: fold 3 of cv_data() never ends (in R, or inside the core), and says so with a file; every fold leaves
+# In a child: fold 3 of cv_problem() never ends (in R, or inside the core), and says so with a file; every fold leaves
 # the number of the process that computes it.
 endless_fold <- quote({
   real <- n2gfl:::fit_fold

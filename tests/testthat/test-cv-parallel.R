@@ -66,7 +66,7 @@ for (plan in c("sequential", "multicore", "multisession")) {
     if (plan == "multicore") forked()
     skip_if_not_installed("progressr")
     withr::local_seed(91)
-    data <- cv_data("binomial")
+    data <- cv_problem("binomial")
     alone <- whole_run(data)
     local_plan(plan)
     expect_same_bits(data, alone)
@@ -82,7 +82,7 @@ for (plan in c("multicore", "cluster")) {
   test_that(paste("a worker that dies: its fold is named, the rest kept, the next run works:", plan), {
     forked()
     withr::local_seed(97)
-    data <- cv_data("gaussian")
+    data <- cv_problem("gaussian")
     alone <- whole_run(data)
     local_plan(plan)
     if (plan == "cluster") expect_same_bits(data, alone)
@@ -119,7 +119,7 @@ for (plan in c("sequential", "multicore")) {
     forked()
     skip_if_not_installed("future.apply")
     withr::local_seed(95)
-    data <- cv_data("gaussian")
+    data <- cv_problem("gaussian")
     folder <- normalizePath(withr::local_tempdir())
     call <- list(data$x, data$y, data$graph, lambda1 = c(0.1, 0.01), lambda2 = 0.01,
                  foldid = rep(1:4, 15), checkpoint = file.path(folder, "kept"))
@@ -144,7 +144,7 @@ test_that("an interrupt leaves a session that goes on: no forked worker stays, t
   forked()
   skip_if_not_installed("future.apply")
   withr::local_seed(96)
-  data <- cv_data("gaussian")
+  data <- cv_problem("gaussian")
   folder <- normalizePath(withr::local_tempdir())
   call <- list(data$x, data$y, data$graph, lambda1 = c(0.1, 0.01), lambda2 = 0.01,
                foldid = rep(1:4, 15), checkpoint = file.path(folder, "kept"))

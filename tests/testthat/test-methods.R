@@ -83,6 +83,9 @@ test_that("update changes the call and fits where it was called", {
   expect_identical(as.matrix(again$beta), as.matrix(direct$beta))
   expect_identical(update(fit, lambda1 = NULL, evaluate = FALSE),
                    quote(n2gfl(x = p$x, y = p$y, graph = p$graph, lambda2 = 0.1)))
+  coded <- n2gfl(p$x, p$y, p$graph, covariates = ~ age, data = data.frame(p$z), lambda1 = 0.1,
+                 lambda2 = 0.1)
+  expect_identical(update(coded, lambda1 = 0.2)$grid$lambda1, 0.2)
   # The data where update() is called count, and the data given count more.
   elsewhere <- function(p) update(fit)
   expect_identical(elsewhere(utils::modifyList(p, list(y = -p$y)))$call, fit$call)
