@@ -1,4 +1,5 @@
-# What a killed run leaves behind is used, if it is whole and belongs to the same work, and only then.
+# What a killed run leaves behind is used, if it is whole and belongs to the same work, and only
+# then.
 
 round_trip <- function(value) {
   source <- rawConnection(encode_data(value))
@@ -115,7 +116,7 @@ pieces <- function(folder) dir(folder, pattern = "[.]piece$", full.names = TRUE)
 
 test_that("with a checkpoint the object is the same, and a second call computes nothing", {
   withr::local_seed(71)
-  data <- cv_data("binomial")
+  data <- cv_problem("binomial")
   covariates <- matrix(rnorm(60), 60, dimnames = list(NULL, "\u00e2ge"))
   folder <- file.path(withr::local_tempdir(), "a", "b")
   run <- function(...) {
@@ -134,7 +135,7 @@ test_that("with a checkpoint the object is the same, and a second call computes 
 
 test_that("damaged and missing pieces are made again, and only they", {
   withr::local_seed(73)
-  data <- cv_data("gaussian")
+  data <- cv_problem("gaussian")
   folder <- withr::local_tempdir()
   run <- function() without_call(quick_cv(data, checkpoint = folder))
   first <- run()
@@ -154,7 +155,7 @@ test_that("damaged and missing pieces are made again, and only they", {
 
 test_that("random folds are remembered", {
   withr::local_seed(74)
-  data <- cv_data("binomial")
+  data <- cv_problem("binomial")
   folder <- withr::local_tempdir()
   run <- function(seed) {
     set.seed(seed)
@@ -170,7 +171,7 @@ test_that("random folds are remembered", {
 
 test_that("pieces of lost folds are not mixed with others", {
   withr::local_seed(75)
-  data <- cv_data("binomial")
+  data <- cv_problem("binomial")
   folder <- withr::local_tempdir()
   run <- function(seed, checkpoint = folder) {
     set.seed(seed)
@@ -184,7 +185,7 @@ test_that("pieces of lost folds are not mixed with others", {
 test_that("two runs in one folder do each other no harm", {
   # as if both began at once: each has drawn folds of its own before it saw the other's
   withr::local_seed(76)
-  data <- cv_data("gaussian")
+  data <- cv_problem("gaussian")
   folder <- withr::local_tempdir()
   problem <- check_problem(fit_arguments(list(x = data$x, y = data$y, graph = data$graph,
                                               lambda1 = c(0.5, 0.1), lambda2 = 0.1)))
@@ -204,7 +205,7 @@ test_that("two runs in one folder do each other no harm", {
 
 test_that("a folder of other data or arguments is refused", {
   withr::local_seed(77)
-  data <- cv_data("binomial")
+  data <- cv_problem("binomial")
   colnames(data$x) <- paste0("v", 1:12)
   withr::local_dir(withr::local_tempdir())
   run <- function(data, ...) quick_cv(data, checkpoint = "kept", ...)
@@ -229,7 +230,7 @@ test_that("a folder of other data or arguments is refused", {
 
 test_that("with drawn folds the group and the number of folds and repeats count too", {
   withr::local_seed(78)
-  data <- cv_data("gaussian")
+  data <- cv_problem("gaussian")
   folder <- withr::local_tempdir()
   run <- function(...) quick_cv(data, foldid = NULL, checkpoint = folder, ...)
   run(nfolds = 3, group = rep(1:20, 3))
@@ -243,7 +244,7 @@ test_that("with drawn folds the group and the number of folds and repeats count 
 
 test_that("pieces without a key belong to nobody", {
   withr::local_seed(79)
-  data <- cv_data("gaussian")
+  data <- cv_problem("gaussian")
   withr::local_dir(withr::local_tempdir())
   quick_cv(data, checkpoint = "kept")
   unlink(file.path("kept", "key.piece"))
@@ -253,7 +254,7 @@ test_that("pieces without a key belong to nobody", {
 test_that("killed in the middle, the same call goes on and gives the undisturbed object", {
   skip_on_os("windows")
   withr::local_seed(80)
-  data <- cv_data("gaussian")
+  data <- cv_problem("gaussian")
   folder <- normalizePath(withr::local_tempdir())
   kept <- file.path(folder, "kept")
   call <- list(data$x, data$y, data$graph, nlambda1 = 4, lambda2 = c(0.1, 0.01), nfolds = 4,
