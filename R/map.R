@@ -137,7 +137,7 @@ map_row <- function(object, s, row) {
   if (!is.null(s)) {
     s <- check_s(s, fit$grid)
     row <- find_rows(fit$grid, s)
-    if (anyNA(row)) stop_off_grid(fit$grid, s[is.na(row), , drop = FALSE][1, ])
+    if (anyNA(row)) stop_off_grid(fit$grid, s[is.na(row), , drop = FALSE][1, ], FALSE)
   }
   row <- check_row(row, nrow(fit$grid))
   if (length(row) != 1) stop_bad("`row` or `s` must choose one fit, not ", length(row), ".")
