@@ -21,8 +21,16 @@ store_new_cpp <- function(images, voxels, narrow) {
     .Call(`_n2gfl_store_new_cpp`, images, voxels, narrow)
 }
 
-store_put_cpp <- function(store, image, values) {
-    invisible(.Call(`_n2gfl_store_put_cpp`, store, image, values))
+store_put_cpp <- function(store, image, values, zero) {
+    .Call(`_n2gfl_store_put_cpp`, store, image, values, zero)
+}
+
+is_plain_nifti_cpp <- function(image) {
+    .Call(`_n2gfl_is_plain_nifti_cpp`, image)
+}
+
+store_put_nifti_cpp <- function(store, number, image, index, zero) {
+    .Call(`_n2gfl_store_put_nifti_cpp`, store, number, image, index, zero)
 }
 
 store_scan_cpp <- function(store) {
@@ -37,8 +45,12 @@ store_take_cpp <- function(store, keep, subjects) {
     .Call(`_n2gfl_store_take_cpp`, store, keep, subjects)
 }
 
-add_finite_cpp <- function(total, values) {
-    invisible(.Call(`_n2gfl_add_finite_cpp`, total, values))
+add_cpp <- function(total, values) {
+    invisible(.Call(`_n2gfl_add_cpp`, total, values))
+}
+
+add_nifti_cpp <- function(total, image) {
+    invisible(.Call(`_n2gfl_add_nifti_cpp`, total, image))
 }
 
 block_means_cpp <- function(values, block, blocks) {

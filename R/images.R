@@ -177,9 +177,8 @@ read_inside <- function(plan, inside) {
   index <- which(inside)
   store <- store_new_cpp(plan$source$n, length(index), plan$grid$narrow)
   for (i in seq_len(plan$source$n)) {
-    values <- read_values(plan, i, index)
-    if (plan$na == "error") check_values(values, plan$source$labels[i])
-    store_put_cpp(store, i, finite_or_zero(values, plan$na))
+    bad <- put_values(store, i, read_volume(plan, i), index, plan$na == "zero")
+    if (bad && plan$na == "error") stop_not_finite_image(plan$source$labels[i], bad)
   }
   finish_store(store, plan, inside, rep(TRUE, length(index)))
 }
@@ -190,15 +189,16 @@ read_inside <- function(plan, inside) {
 # storing more voxels than needed would take more memory than the matrix.
 read_by_mean <- function(plan, threshold) {
   n <- plan$source$n
-  early <- lapply(seq_len(early_images(n)), function(i) read_values(plan, i))
-  total <- Reduce(`+`, lapply(early, finite_or_zero, "zero"))
+  early <- lapply(seq_len(early_images(n)), function(i) read_volume(plan, i))
+  total <- numeric(prod(plan$grid$dim))
+  for (volume in early) add_values(total, volume)
   candidate <- total / length(early) > threshold - 0.5 * abs(threshold) & plan$grid$once
   index <- which(candidate)
   store <- store_new_cpp(n, length(index), plan$grid$narrow)
   for (i in seq_len(n)) {
-    values <- if (i <= length(early)) early[[i]] else read_values(plan, i)
-    if (i > length(early)) add_finite_cpp(total, values)
-    if (length(index)) store_put_cpp(store, i, finite_or_zero(values[index], plan$na))
+    volume <- if (i <= length(early)) early[[i]] else read_volume(plan, i)
+    if (i > length(early)) add_values(total, volume)
+    if (length(index)) put_values(store, i, volume, index, plan$na == "zero")
   }
   inside <- array(total / n > threshold, plan$grid$dim)
   if (!any(inside)) stop_empty_threshold(threshold, max(total / n))
@@ -212,23 +212,35 @@ read_by_mean <- function(plan, threshold) {
 # So few that they need no more memory than the matrix will.
 early_images <- function(n) max(min(n, 3), min(5, n %/% 20))
 
-# One image: all its values, or those at `index`, in blocks if it is coarsened.
-read_values <- function(plan, i, index = NULL) {
+# One image, as RNifti keeps it or as a vector of numbers; in blocks if it is coarsened.
+read_volume <- function(plan, i) {
   if (plan$verbose) show_reading(i, plan$source$n)
   volume <- plan$source$read(i)
-  if (is.null(plan$grid$block) && !is.null(index)) return(as.double(volume[index]))
-  values <- if (inherits(volume, "niftiImage")) as.array(volume) else volume
-  attributes(values) <- NULL
-  values <- as.double(values)
-  if (is.null(plan$grid$block)) return(values)
-  values <- block_means_cpp(values, plan$grid$block, prod(plan$grid$dim))
-  if (is.null(index)) values else values[index]
+  if (is.null(plan$grid$block)) return(volume)
+  block_means_cpp(volume_values(volume), plan$grid$block, prod(plan$grid$dim))
 }
 
-finite_or_zero <- function(values, na) {
-  if (na == "zero" && !all_finite_cpp(values)) values[!is.finite(values)] <- 0
-  values
+volume_values <- function(volume) {
+  values <- if (inherits(volume, "niftiImage")) as.array(volume) else volume
+  attributes(values) <- NULL
+  as.double(values)
 }
+
+# Into the store, at its voxels; the number of values that are not finite, which become 0 if `zero`.
+# Images of plain numbers are taken from RNifti's own memory, not turned into a vector first.
+put_values <- function(store, i, volume, index, zero) {
+  if (is_plain_nifti(volume)) return(store_put_nifti_cpp(store, i, volume, index, zero))
+  values <- if (inherits(volume, "niftiImage")) volume[index] else as.vector(volume)[index]
+  store_put_cpp(store, i, as.double(values), zero)
+}
+
+# total += volume, in place: a volume's worth of memory is not made anew for every image. Values
+# that are not finite count as 0.
+add_values <- function(total, volume) {
+  if (is_plain_nifti(volume)) add_nifti_cpp(total, volume) else add_cpp(total, volume_values(volume))
+}
+
+is_plain_nifti <- function(volume) inherits(volume, "internalImage") && is_plain_nifti_cpp(volume)
 
 # The store as a matrix, without what is not wanted: list(x, mask, dropped). `stored` is an array,
 # `wanted` says which of its voxels are inside the mask.
@@ -270,10 +282,6 @@ check_threshold <- function(threshold) {
     stop_bad("`threshold` must be a number, not ", describe(threshold), ".")
   }
   as.double(threshold)
-}
-
-check_values <- function(values, label) {
-  if (!all_finite_cpp(values)) stop_not_finite_image(label, sum(!is.finite(values)))
 }
 
 stop_not_finite_image <- function(label, count) {

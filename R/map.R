@@ -129,7 +129,7 @@ map_row <- function(object, s, row) {
              describe(s), ".")
   }
   choice <- if (chosen) cv_choice(object, s, row, is.null(s)) else list(s = s, row = row)
-  row <- choose_rows(fit, choice$s, choice$row)
+  row <- choose_rows(fit, choice$s, choice$row, exact = FALSE)
   if (length(row) != 1) stop_bad("`row` or `s` must choose one fit, not ", length(row), ".")
   row
 }

@@ -27,6 +27,9 @@ image_space <- function(object, name = "object") {
   if (inherits(object, "n2gfl_space")) return(object)
   if (is.list(object) && is.null(object[["space"]])) object <- object[["n2gfl.fit"]]
   space <- if (is.list(object)) object[["space"]]
+  if (is_surface(space)) {
+    stop_bad("`", name, "` must be made from images, with voxels, not from surfaces.")
+  }
   if (!inherits(space, "n2gfl_space")) {
     stop_bad("`", name, "` must know where its features are in the brain, but it was not made ",
              "from images: see read_images().")

@@ -85,14 +85,40 @@ BEGIN_RCPP
 END_RCPP
 }
 // store_put_cpp
-void store_put_cpp(SEXP store, int image, const Rcpp::NumericVector& values);
-RcppExport SEXP _n2gfl_store_put_cpp(SEXP storeSEXP, SEXP imageSEXP, SEXP valuesSEXP) {
+int store_put_cpp(SEXP store, int image, const Rcpp::NumericVector& values, bool zero);
+RcppExport SEXP _n2gfl_store_put_cpp(SEXP storeSEXP, SEXP imageSEXP, SEXP valuesSEXP, SEXP zeroSEXP) {
 BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type store(storeSEXP);
     Rcpp::traits::input_parameter< int >::type image(imageSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type values(valuesSEXP);
-    store_put_cpp(store, image, values);
-    return R_NilValue;
+    Rcpp::traits::input_parameter< bool >::type zero(zeroSEXP);
+    rcpp_result_gen = Rcpp::wrap(store_put_cpp(store, image, values, zero));
+    return rcpp_result_gen;
+END_RCPP
+}
+// is_plain_nifti_cpp
+bool is_plain_nifti_cpp(SEXP image);
+RcppExport SEXP _n2gfl_is_plain_nifti_cpp(SEXP imageSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type image(imageSEXP);
+    rcpp_result_gen = Rcpp::wrap(is_plain_nifti_cpp(image));
+    return rcpp_result_gen;
+END_RCPP
+}
+// store_put_nifti_cpp
+int store_put_nifti_cpp(SEXP store, int number, SEXP image, const Rcpp::IntegerVector& index, bool zero);
+RcppExport SEXP _n2gfl_store_put_nifti_cpp(SEXP storeSEXP, SEXP numberSEXP, SEXP imageSEXP, SEXP indexSEXP, SEXP zeroSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type store(storeSEXP);
+    Rcpp::traits::input_parameter< int >::type number(numberSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type image(imageSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type index(indexSEXP);
+    Rcpp::traits::input_parameter< bool >::type zero(zeroSEXP);
+    rcpp_result_gen = Rcpp::wrap(store_put_nifti_cpp(store, number, image, index, zero));
+    return rcpp_result_gen;
 END_RCPP
 }
 // store_scan_cpp
@@ -129,13 +155,23 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// add_finite_cpp
-void add_finite_cpp(Rcpp::NumericVector total, const Rcpp::NumericVector& values);
-RcppExport SEXP _n2gfl_add_finite_cpp(SEXP totalSEXP, SEXP valuesSEXP) {
+// add_cpp
+void add_cpp(Rcpp::NumericVector total, const Rcpp::NumericVector& values);
+RcppExport SEXP _n2gfl_add_cpp(SEXP totalSEXP, SEXP valuesSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type total(totalSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type values(valuesSEXP);
-    add_finite_cpp(total, values);
+    add_cpp(total, values);
+    return R_NilValue;
+END_RCPP
+}
+// add_nifti_cpp
+void add_nifti_cpp(Rcpp::NumericVector total, SEXP image);
+RcppExport SEXP _n2gfl_add_nifti_cpp(SEXP totalSEXP, SEXP imageSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type total(totalSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type image(imageSEXP);
+    add_nifti_cpp(total, image);
     return R_NilValue;
 END_RCPP
 }
@@ -212,11 +248,14 @@ static const R_CallMethodDef CallEntries[] = {
     {"_n2gfl_all_finite_cpp", (DL_FUNC) &_n2gfl_all_finite_cpp, 1},
     {"_n2gfl_hash_cpp", (DL_FUNC) &_n2gfl_hash_cpp, 1},
     {"_n2gfl_store_new_cpp", (DL_FUNC) &_n2gfl_store_new_cpp, 3},
-    {"_n2gfl_store_put_cpp", (DL_FUNC) &_n2gfl_store_put_cpp, 3},
+    {"_n2gfl_store_put_cpp", (DL_FUNC) &_n2gfl_store_put_cpp, 4},
+    {"_n2gfl_is_plain_nifti_cpp", (DL_FUNC) &_n2gfl_is_plain_nifti_cpp, 1},
+    {"_n2gfl_store_put_nifti_cpp", (DL_FUNC) &_n2gfl_store_put_nifti_cpp, 5},
     {"_n2gfl_store_scan_cpp", (DL_FUNC) &_n2gfl_store_scan_cpp, 1},
     {"_n2gfl_store_count_bad_cpp", (DL_FUNC) &_n2gfl_store_count_bad_cpp, 3},
     {"_n2gfl_store_take_cpp", (DL_FUNC) &_n2gfl_store_take_cpp, 3},
-    {"_n2gfl_add_finite_cpp", (DL_FUNC) &_n2gfl_add_finite_cpp, 2},
+    {"_n2gfl_add_cpp", (DL_FUNC) &_n2gfl_add_cpp, 2},
+    {"_n2gfl_add_nifti_cpp", (DL_FUNC) &_n2gfl_add_nifti_cpp, 2},
     {"_n2gfl_block_means_cpp", (DL_FUNC) &_n2gfl_block_means_cpp, 3},
     {"_n2gfl_count_effects_cpp", (DL_FUNC) &_n2gfl_count_effects_cpp, 4},
     {"_n2gfl_label_parts_cpp", (DL_FUNC) &_n2gfl_label_parts_cpp, 5},

@@ -1,10 +1,14 @@
 // read_images() for R: values of images on their way into one matrix.
 #include <RcppEigen.h>
 
+#include "RNifti.h"
+#include "RNiftiAPI.h"
+
 #include <n2gfl/volume_store.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "glue.h"
@@ -17,6 +21,26 @@ std::vector<char> as_flags(const Rcpp::LogicalVector& flags) {
   return std::vector<char>(flags.begin(), flags.end());
 }
 
+int put(SEXP store, int image, std::vector<double> values, bool zero) {
+  const Store to(store);
+  if (static_cast<int>(values.size()) != to->voxels())
+    Rcpp::stop("an image has other voxels than the store");
+  int bad = 0;
+  for (double& value : values) {
+    if (std::isfinite(value)) continue;
+    ++bad;
+    if (zero) value = 0;
+  }
+  to->put(image - 1, values.data());
+  return bad;
+}
+
+template <class Value>
+void add(Rcpp::NumericVector& total, const Value* values) {
+  for (R_xlen_t k = 0; k < total.size(); ++k)
+    if (std::isfinite(values[k])) total[k] += values[k];
+}
+
 }  // namespace
 
 // [[Rcpp::export(rng = false)]]
@@ -25,11 +49,29 @@ SEXP store_new_cpp(int images, int voxels, bool narrow) {
   return Store(new n2gfl::VolumeStore<double>(images, voxels));
 }
 
+// The number of values that are not finite; they are stored as 0 if `zero`.
 // [[Rcpp::export(rng = false)]]
-void store_put_cpp(SEXP store, int image, const Rcpp::NumericVector& values) {
-  const Store to(store);
-  if (values.size() != to->voxels()) Rcpp::stop("an image has other voxels than the store");
-  to->put(image - 1, values.begin());
+int store_put_cpp(SEXP store, int image, const Rcpp::NumericVector& values, bool zero) {
+  return put(store, image, std::vector<double>(values.begin(), values.end()), zero);
+}
+
+// Is it an image whose values are used as they are stored?
+// [[Rcpp::export(rng = false)]]
+bool is_plain_nifti_cpp(SEXP image) {
+  const RNifti::NiftiImage nifti(image, true, true);
+  const bool scaled = nifti->scl_slope != 0 && (nifti->scl_slope != 1 || nifti->scl_inter != 0);
+  return !scaled && nifti->data != nullptr && nifti->datatype == DT_FLOAT32;
+}
+
+// The same for a plain image in RNifti's memory; `index` counts voxels from 1.
+// [[Rcpp::export(rng = false)]]
+int store_put_nifti_cpp(SEXP store, int number, SEXP image, const Rcpp::IntegerVector& index,
+                        bool zero) {
+  const RNifti::NiftiImage nifti(image, true, true);
+  const float* data = static_cast<const float*>(nifti->data);
+  std::vector<double> values(index.size());
+  for (R_xlen_t k = 0; k < index.size(); ++k) values[k] = data[index[k] - 1];
+  return put(store, number, std::move(values), zero);
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -58,9 +100,15 @@ Rcpp::NumericMatrix store_take_cpp(SEXP store, const Rcpp::LogicalVector& keep,
 
 // total += values, in place; values that are not finite count as 0.
 // [[Rcpp::export(rng = false)]]
-void add_finite_cpp(Rcpp::NumericVector total, const Rcpp::NumericVector& values) {
-  for (R_xlen_t k = 0; k < total.size(); ++k)
-    if (std::isfinite(values[k])) total[k] += values[k];
+void add_cpp(Rcpp::NumericVector total, const Rcpp::NumericVector& values) {
+  add(total, values.begin());
+}
+
+// [[Rcpp::export(rng = false)]]
+void add_nifti_cpp(Rcpp::NumericVector total, SEXP image) {
+  const RNifti::NiftiImage nifti(image, true, true);
+  if (static_cast<R_xlen_t>(nifti->nvox) != total.size()) Rcpp::stop("an image has other voxels");
+  add(total, static_cast<const float*>(nifti->data));
 }
 
 // Means of the values of each block; block numbers count from 1.

@@ -237,7 +237,7 @@ test_that("effects against the sign constraint are warned about, once", {
   expect_no_warning(fit_cohort(cohort))
   flipped <- cohort
   flipped$y <- factor(ifelse(cohort$y == 1, "AD", "NC"), levels = c("AD", "NC"))
-  expect_snapshot(invisible(fit_cohort(flipped)), cnd_class = FALSE)
+  expect_snapshot(cat(testthat::capture_warnings(fit_cohort(flipped)), sep = "\n"))
   expect_no_warning(n2gfl(flipped$images, flipped$y, family = "binomial", sign = "nonpositive",
                           lambda1 = 0.02, lambda2 = 0.005))
   expect_no_warning(n2gfl(flipped$images, flipped$y, family = "binomial", sign = "free",
