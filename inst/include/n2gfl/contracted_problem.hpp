@@ -4,8 +4,9 @@
 //
 // where u_l is another region or the constant zero. A primal active-set method: tied regions form
 // groups, the groups' values walk towards their joint minimum, and where the walk meets a kink that
-// stops the descent, two groups merge. Splitting a group is not its business: the flow on the graph
-// decides that.
+// stops the descent, two groups merge and the walk goes on with one direction for both. Groups that
+// merge form clusters first, so that one factorisation serves many walks. Splitting a group is not its
+// business: the flow on the graph decides that.
 #pragma once
 
 #include <Eigen/Dense>
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "constrained_cholesky.hpp"
 #include "loss.hpp"
 #include "poll.hpp"
 
@@ -83,17 +85,14 @@ class ActiveSet {
   ContractedSolution solve() {
     const int regions = static_cast<int>(u_.size());
     int releases = 0;
+    number_groups();
     for (int it = 0; it < 4 * regions + 50; ++it) {
       poll_.now();
-      number_groups();
+      if (factor_.full()) number_groups();
       find_direction();
-      if (merge_blocked()) continue;
-      const int stop = walk();
-      if (stop >= 0) {
-        merge_at(stop);
-      } else if (!flipped_ && (releases++ >= regions || !release_from_zero())) {
-        break;
-      }
+      if (merge_blocked() || walk()) continue;
+      if (releases++ >= 2 * regions + 10 || !release_from_zero()) break;
+      number_groups();
     }
     return solution();
   }
@@ -101,6 +100,7 @@ class ActiveSet {
  private:
   static constexpr int kZero = ContractedProblem::kZero;
   static constexpr int kNoKink = -1;
+  static constexpr double kReleased = 0.5;  // of the largest excess: released from zero together
 
   double at(const VectorXd& v, int group) const { return group < 0 ? 0.0 : v[group]; }
   int group(int region) const { return region < 0 ? kZero : group_[region]; }
@@ -113,7 +113,16 @@ class ActiveSet {
     return tie >= 0 ? 1 : -1;
   }
 
+  // The regions of one label are one unknown from now on; each is a cluster of its own.
   void number_groups() {
+    count_groups();
+    contract_hessian();
+    factor_.factor(hessian_);
+    cluster_.resize(groups_);
+    std::iota(cluster_.begin(), cluster_.end(), 0);
+  }
+
+  void count_groups() {
     std::vector<int> number(labels_, kZero);
     group_.assign(label_.size(), kZero);
     groups_ = 0;
@@ -129,22 +138,23 @@ class ActiveSet {
   // Solved for the step, not for the values: close to the end the step is what has digits left.
   void find_direction() {
     value_.setZero(groups_);
-    VectorXd right = VectorXd::Zero(groups_);
+    pull_.setZero(groups_);
     const VectorXd force = p_.force(u_);
     for (std::size_t k = 0; k < group_.size(); ++k) {
       if (group_[k] < 0) continue;
       value_[group_[k]] = u_[k];
-      right[group_[k]] += force[k];
+      pull_[group_[k]] += force[k];
     }
     for (std::size_t z = 0; z < sign_.size(); ++z) {
       const int a = group(p_.kinks[z].k), b = group(p_.kinks[z].l);
       if (a == b) continue;
       const double pull = sign_[z] * p_.kinks[z].weight;
-      if (a >= 0) right[a] -= pull;
-      if (b >= 0) right[b] += pull;
+      if (a >= 0) pull_[a] -= pull;
+      if (b >= 0) pull_[b] += pull;
     }
-    contract_hessian();
-    direction_ = solve_spd(right);
+    direction_ = factor_.solve(pull_);
+    for (int g = 0; g < groups_; ++g)  // equal in a cluster, without rounding
+      direction_[g] = cluster_[g] < 0 ? 0.0 : direction_[cluster_[g]];
   }
 
   void contract_hessian() {
@@ -161,93 +171,108 @@ class ActiveSet {
       if (group_[k] >= 0) hessian_.row(group_[k]) += columns.row(k);
   }
 
-  VectorXd solve_spd(const VectorXd& right) const {
-    if (groups_ == 0) return right;
-    Eigen::LLT<MatrixXd> factor(hessian_);
-    MatrixXd ridged;
-    for (double ridge = 1e-10; factor.info() != Eigen::Success && ridge < 1; ridge *= 100) {
-      ridged = hessian_;
-      ridged.diagonal().array() += ridge * hessian_.diagonal().maxCoeff() + 1e-300;
-      factor.compute(ridged);
-    }
-    return factor.solve(right);
-  }
-
   // Tied groups whose assumed order the direction contradicts go on together.
   bool merge_blocked() {
     bool merged = false;
     for (std::size_t z = 0; z < sign_.size(); ++z) {
       const Kink& kink = p_.kinks[z];
       const int a = group(kink.k), b = group(kink.l);
-      if (a == b || at(value_, a) != at(value_, b)) continue;
+      if (cluster(a) == cluster(b) || at(value_, a) != at(value_, b)) continue;
       if (sign_[z] * (at(direction_, a) - at(direction_, b)) >= 0) continue;
-      merged |= join(kink);
+      if (!factor_.full()) join(kink);
+      merged = true;
     }
     return merged;
   }
 
-  bool join(const Kink& z) {
-    const int a = label_[z.k], b = z.l < 0 ? kZero : label_[z.l];
-    if (a == b) return false;
-    const int from = a < 0 ? b : a, to = a < 0 ? a : b;  // into zero if one of them is zero
-    for (int& label : label_)
-      if (label == from) label = to;
-    return true;
+  // Makes the clusters (and labels) on both sides of a kink one; zero swallows the other. Returns it.
+  int join(const Kink& z) {
+    const int a = cluster(group(z.k)), b = cluster(group(z.l));
+    const int from = a < 0 ? b : a, to = a < 0 ? a : b;
+    factor_.equate(from, to);
+    std::replace(cluster_.begin(), cluster_.end(), from, to);
+    const int label_a = label_[z.k], label_b = z.l < 0 ? kZero : label_[z.l];
+    std::replace(label_.begin(), label_.end(), a < 0 ? label_b : label_a, a < 0 ? label_a : label_b);
+    return to;
   }
 
-  // Goes along the direction while the objective falls. Returns the kink that stops it, or kNoKink.
-  int walk() {
-    find_breakpoints();
-    const double curvature = groups_ > 0 ? direction_.dot(hessian_ * direction_) : 0.0;
-    double slope = -curvature, t = 0, end = 1;
-    int stop = kNoKink;
-    flipped_ = false;
-    for (const auto& [time, z] : breakpoints_) {
-      const double here = slope + (time - t) * curvature;
-      if (here >= 0) break;  // `end` lies before this kink
-      t = time;
-      slope = here + 2 * p_.kinks[z].weight * std::fabs(rate(z));
-      if (slope >= 0 || (p_.nonnegative && p_.kinks[z].l < 0)) {
-        stop = z;
-        end = t;
-        break;
+  // Goes along the direction while the objective falls, crosses kinks and merges groups on its way. True
+  // if it did any of the two: then the direction was not the last.
+  bool walk() {
+    image_.noalias() = hessian_ * direction_;
+    bool changed = false;
+    while (true) {
+      const double slope = -pull_.dot(direction_), curvature = direction_.dot(image_);
+      if (!(slope < 0 && curvature > 0)) break;
+      const auto [time, z] = next_kink(-slope / curvature);
+      value_ += time * direction_;
+      pull_ -= time * image_;
+      if (z == kNoKink) break;
+      changed = true;
+      const double beyond = slope + time * curvature + 2 * p_.kinks[z].weight * std::fabs(rate(z));
+      if (beyond < 0 && !(p_.nonnegative && p_.kinks[z].l < 0)) {
+        cross(z);
+      } else {
+        merge_at(z);
+        if (factor_.full()) break;
       }
-      sign_[z] = -sign_[z];
-      flipped_ = true;
-      end = t - slope / curvature;
     }
     for (std::size_t k = 0; k < group_.size(); ++k)
-      if (group_[k] >= 0) u_[k] = value_[group_[k]] + end * direction_[group_[k]];
+      if (group_[k] >= 0) u_[k] = value_[group_[k]];
     if (p_.nonnegative) u_ = u_.cwiseMax(0.0);
-    return stop;
+    return changed;
   }
 
   double rate(int z) const {
     return at(direction_, group(p_.kinks[z].k)) - at(direction_, group(p_.kinks[z].l));
   }
 
-  void find_breakpoints() {
-    breakpoints_.clear();
-    for (std::size_t z = 0; z < sign_.size(); ++z) {
+  // The first kink on the way, and when; the end of the way if there is none. A kink lies ahead when the
+  // direction is against the order that it has.
+  std::pair<double, int> next_kink(double end) const {
+    std::pair<double, int> first(end, kNoKink);
+    for (int z = 0; z < static_cast<int>(sign_.size()); ++z) {
       const int a = group(p_.kinks[z].k), b = group(p_.kinks[z].l);
-      if (a == b) continue;
-      const double difference = at(value_, a) - at(value_, b), change = rate(static_cast<int>(z));
-      if (difference * change < 0 && std::fabs(difference) < std::fabs(change))
-        breakpoints_.emplace_back(-difference / change, static_cast<int>(z));
+      if (cluster(a) == cluster(b)) continue;
+      const double approach = -sign_[z] * rate(z);
+      if (!(approach > 0)) continue;
+      const double distance = std::fmax(0.0, sign_[z] * (at(value_, a) - at(value_, b)));
+      if (distance < approach * first.first) first = {distance / approach, z};
     }
-    std::sort(breakpoints_.begin(), breakpoints_.end());
+    return first;
   }
 
+  int cluster(int group) const { return group < 0 ? kZero : cluster_[group]; }
+
+  void cross(int z) {
+    const int a = group(p_.kinks[z].k), b = group(p_.kinks[z].l);
+    const double change = 2 * sign_[z] * p_.kinks[z].weight;
+    if (a >= 0) pull_[a] += change;
+    if (b >= 0) pull_[b] -= change;
+    sign_[z] = -sign_[z];
+  }
+
+  // The groups on both sides of the kink become one cluster, which goes on in their mean direction, or
+  // stays where it is if it has reached zero.
   void merge_at(int z) {
-    const Kink& kink = p_.kinks[z];
-    const int a = group(kink.k), b = group(kink.l);
-    const double value = a < 0 || b < 0 ? 0.0 : u_[kink.k];
-    for (std::size_t k = 0; k < group_.size(); ++k)
-      if (group_[k] >= 0 && (group_[k] == a || group_[k] == b)) u_[k] = value;
-    join(kink);
+    const int to = join(p_.kinks[z]);
+    const double value = to < 0 ? 0.0 : value_[to];
+    double weight = 0, momentum = 0;
+    for (int g = 0; g < groups_; ++g) {
+      if (cluster_[g] != to) continue;
+      weight += hessian_(g, g);
+      momentum += hessian_(g, g) * direction_[g];
+    }
+    const double direction = to < 0 ? 0.0 : momentum / weight;
+    for (int g = 0; g < groups_; ++g) {
+      if (cluster_[g] != to) continue;
+      value_[g] = value;
+      if (direction_[g] != direction) image_ += (direction - direction_[g]) * hessian_.col(g);
+      direction_[g] = direction;
+    }
   }
 
-  // All values are best for this structure: lets the region leave zero that gains most by it.
+  // All values are best for this structure: lets the regions leave zero that gain most by it.
   bool release_from_zero() {
     VectorXd force = p_.force(u_);
     const VectorXd scale =
@@ -257,19 +282,25 @@ class ActiveSet {
       add_kink(z.k, z.l, z.weight, force, hold);
       if (z.l >= 0) add_kink(z.l, z.k, z.weight, force, hold);
     }
-    int best = -1;
-    double most = 0;
+    VectorXd excess = VectorXd::Zero(u_.size());
     for (int k = 0; k < u_.size(); ++k) {
       if (label_[k] >= 0) continue;
-      const double excess = (p_.nonnegative ? force[k] : std::fabs(force[k])) - hold[k];
-      if (excess <= 1e-12 * (scale[k] + hold[k]) || excess <= most) continue;
-      most = excess;
-      best = k;
+      const double left = (p_.nonnegative ? force[k] : std::fabs(force[k])) - hold[k];
+      if (left > 1e-12 * (scale[k] + hold[k])) excess[k] = left;
     }
-    if (best < 0) return false;
-    label_[best] = labels_++;
-    u_[best] = 0;
-    set_order(best, force[best] > 0 ? 1 : -1);
+    const double most = excess.size() > 0 ? excess.maxCoeff() : 0.0;
+    if (!(most > 0)) return false;
+    // Regions released together may be wrong together, and all be back at zero; one alone always moves.
+    const bool useful = released_.empty() || std::any_of(released_.begin(), released_.end(),
+                                                         [&](int k) { return label_[k] >= 0; });
+    released_.clear();
+    for (int k = 0; k < u_.size(); ++k) {
+      if (excess[k] < (useful ? kReleased : 1.0) * most) continue;
+      released_.push_back(k);
+      label_[k] = labels_++;
+      u_[k] = 0;
+      set_order(k, force[k] > 0 ? 1 : -1);
+    }
     return true;
   }
 
@@ -299,7 +330,7 @@ class ActiveSet {
       label_[k] = kZero;
       u_[k] = 0;
     }
-    number_groups();
+    count_groups();
     return {u_, group_, groups_, p_.decrease(u_)};
   }
 
@@ -309,12 +340,13 @@ class ActiveSet {
   std::vector<int> label_;  // group of a region before numbering; kZero: held at zero
   std::vector<int> sign_;   // of u_k - u_l at every kink, assumed where they tie
   int labels_ = 0;
+  std::vector<int> released_;  // from zero, the last time
   std::vector<int> group_;
   int groups_ = 0;
-  VectorXd value_, direction_;
+  VectorXd value_, direction_, pull_, image_;  // of the groups; pull: downhill, image: hessian * direction
   MatrixXd hessian_;
-  std::vector<std::pair<double, int>> breakpoints_;
-  bool flipped_ = false;
+  ConstrainedCholesky factor_;
+  std::vector<int> cluster_;  // of each group: a group in it, or kZero. They merged since the factorisation.
 };
 
 }  // namespace n2gfl

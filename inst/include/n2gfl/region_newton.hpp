@@ -23,7 +23,8 @@ class RegionNewton {
     for (int step = 0; step < max_steps && regions.size() > 0; ++step) {
       model_->poll.now();
       const double gain = one_step(regions, lambda1, lambda2);
-      if (gain <= stop * model_->null_value) break;
+      const double next = model_->profile.loss().quadratic() ? kRidgeShare * gain : gain;
+      if (next <= stop * model_->null_value) break;
     }
     evaluate(regions, lambda1, lambda2);
   }
@@ -43,6 +44,7 @@ class RegionNewton {
  private:
   // A gain that rounding hides. Newton is in its last steps then, and needs no line search.
   static constexpr double kRoundingGain = 1e-13;
+  static constexpr double kRidgeShare = 1e-9;  // of a gain: what the ridge may leave of a quadratic
   static constexpr int kHalvings = 8;        // a step that needs more of them gets a better model
   static constexpr int kMostDampings = 40;
 
@@ -95,11 +97,11 @@ class RegionNewton {
     MatrixXd hessian = MatrixXd::Zero(columns.cols(), columns.cols());
     hessian.selfadjointView<Eigen::Lower>().rankUpdate(weighted.transpose());
     hessian.triangularView<Eigen::StrictlyUpper>() = hessian.transpose();
+    const VectorXd whole = hessian.diagonal();  // the projection may leave nothing but rounding of it
     if (!model_->profile.loss().quadratic())
       model_->profile.project_hessian(curvature, columns, hessian);
-    const double largest = hessian.diagonal().maxCoeff();
-    hessian.diagonal() += 1e-11 * hessian.diagonal();
-    hessian.diagonal().array() += 1e-12 * largest;
+    hessian.diagonal() += 1e-11 * whole;
+    hessian.diagonal().array() += 1e-12 * whole.maxCoeff();
     problem.hessian = std::move(hessian);
   }
 

@@ -81,7 +81,7 @@ class RegionPursuit final : public PathSolver {
  private:
   static constexpr int kMaxCertificates = 50;
   static constexpr int kMaxRounds = 40;     // on one working set
-  static constexpr int kMostPieces = 60;    // split at a time
+  static constexpr int kMostPieces = 60;    // split at a time, or half as many as there are regions
   static constexpr double kSteep = 0.9;     // of the threshold: worth a place in the working set
   static constexpr double kLazyShare = 0.2; // more columns than this: one full product instead
 
@@ -160,7 +160,7 @@ class RegionPursuit final : public PathSolver {
 
   bool solve_on_work(double stop, int max_iterations) {
     bool moved = false;
-    int most = kMostPieces;
+    int most = pieces_at_a_time();
     double last = std::numeric_limits<double>::infinity(), last_gap = last;
     for (int round = 0;; ++round) {
       find_pieces_on_work();
@@ -173,7 +173,7 @@ class RegionPursuit final : public PathSolver {
       const bool stalled =
           newton_.objective() >= last - 1e-14 * model_.null_value && gap >= 0.9 * last_gap;
       if (stalled && most == 1) break;
-      most = stalled ? std::max(1, most / 4) : kMostPieces;
+      most = stalled ? std::max(1, most / 4) : pieces_at_a_time();
       last = newton_.objective();
       last_gap = gap;
       split(most);
@@ -182,6 +182,8 @@ class RegionPursuit final : public PathSolver {
     }
     return moved;
   }
+
+  int pieces_at_a_time() const { return std::max(kMostPieces, regions_.size() / 2); }
 
   void find_pieces_on_work() {
     add_support_to_work();
