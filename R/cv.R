@@ -1,26 +1,27 @@
 #' Cross-validation for n2gfl
 #'
 #' Fits the path of [n2gfl()] once on all data and once for each fold without its rows, scores the
-#' held-out predictions, and picks penalties: the best score, the sparsest fit that is as good within
-#' one standard error, and the most stable one.
+#' held-out predictions, and picks penalties: the best score, the sparsest fit that is as good
+#' within one standard error, and the most stable one.
 #'
 #' @details
 #' The grid of penalties comes from all data and is shared by the folds. A fold is a set of
 #' observation weights that are 0 for the rows held out: neither `x` nor its rows are copied, and
 #' centring, scaling, screening and the coding of covariates see the training rows only.
 #'
-#' The scores are averaged over the folds as in `cv.glmnet()`: `cvm` is the mean over folds, weighted
-#' by their observation weights, `cvsd` its standard error. With fewer than 3 observations a fold, the
-#' mean is over observations. With `nrepeats` the means are averaged, and `cvsd` is the root mean square
-#' of the repeats' standard errors: repeats share the data and do not make the mean more certain.
+#' The scores are averaged over the folds as in `cv.glmnet()`: `cvm` is the mean over folds,
+#' weighted by their observation weights, `cvsd` its standard error. With fewer than 3 observations
+#' a fold, the mean is over observations. With `nrepeats` the means are averaged, and `cvsd` is the
+#' root mean square of the repeats' standard errors: repeats share the data and do not make the mean
+#' more certain.
 #'
 #' @section Which penalties:
 #' * `lambda.min`: the best `cvm`; ties go to the larger `lambda2`, then the larger `lambda1`.
-#' * `lambda.1se`: the sparsest row whose `cvm` is within one standard error of the best. Sparser means
-#'   fewer regions (`df`), then fewer features; ties go to the larger `lambda2`, then the larger
-#'   `lambda1`.
-#' * `lambda.es`: the most stable row, by the estimation stability [ES()] in its "fit" form on centred
-#'   `x`, among those within one standard error of the best that have no more regions than
+#' * `lambda.1se`: the sparsest row whose `cvm` is within one standard error of the best. Sparser
+#'   means fewer regions (`df`), then fewer features; ties go to the larger `lambda2`, then the
+#'   larger `lambda1`.
+#' * `lambda.es`: the most stable row, by the estimation stability [ES()] in its "fit" form on
+#'   centred `x`, among those within one standard error of the best that have no more regions than
 #'   `lambda.min`. **This is the choice to report when the map matters**: it selects the same
 #'   features again when the data change a little, and costs at most one standard error of accuracy.
 #'
@@ -36,35 +37,35 @@
 #' With `checkpoint` each finished fold is written to that folder at once. The same call then
 #' computes only what is missing and returns the same object; random folds are those of the first
 #' call. A folder that belongs to other data or arguments is refused; damaged files are made again.
-#' The files hold plain numbers and text, and nothing in them is evaluated. Workers on other machines
-#' must see the folder under the same name.
+#' The files hold plain numbers and text, and nothing in them is evaluated. Workers on other
+#' machines must see the folder under the same name.
 #'
 #' @section Memory:
 #' Beyond `x` a run needs the coefficients of all folds (sparse), `nfolds` x L numbers for each
-#' nonzero coefficient, and the working memory of one fit at a time, which grows with features and edges,
-#' not with `x`. Forked workers (`plan(multicore)`) share `x`; those of `plan(multisession)`
+#' nonzero coefficient, and the working memory of one fit at a time, which grows with features and
+#' edges, not with `x`. Forked workers (`plan(multicore)`) share `x`; those of `plan(multisession)`
 #' and clusters need a copy each.
 #'
 #' @param x,y,graph As in [n2gfl()].
 #' @param ... Further arguments of [n2gfl()], such as `family`, `lambda1`, `lambda2`, `covariates`.
 #' @param type.measure How held-out predictions are scored. For `"gaussian"`: `"mse"` (also called
 #'   `"deviance"`, the default) or `"mae"`. For `"binomial"`: `"deviance"` (the default), `"class"`
-#'   (share of wrong classes), `"auc"` (area under the ROC curve; larger is better), `"mse"` and `"mae"`
-#'   (summed over both classes, as in glmnet) or `"brier"`. Probabilities are kept 1e-5 away from 0
-#'   and 1 for the deviance.
+#'   (share of wrong classes), `"auc"` (area under the ROC curve; larger is better), `"mse"` and
+#'   `"mae"` (summed over both classes, as in glmnet) or `"brier"`. Probabilities are kept 1e-5 away
+#'   from 0 and 1 for the deviance.
 #' @param nfolds Number of folds, at least 2, when `foldid` is `NULL`.
-#' @param foldid The fold in which each row of `x` is held out, from 1 without a gap, or a matrix with
-#'   one column per repeat; `NULL` draws folds with [make_folds()].
-#' @param group A vector with one value per row of `x`: rows with the same value, such as a subject's
-#'   or a site's, stay in one fold.
+#' @param foldid The fold in which each row of `x` is held out, from 1 without a gap, or a matrix
+#'   with one column per repeat; `NULL` draws folds with [make_folds()].
+#' @param group A vector with one value per row of `x`: rows with the same value, such as a
+#'   subject's or a site's, stay in one fold.
 #' @param nrepeats How many times to draw folds and repeat the whole, when `foldid` is `NULL`.
 #' @param nested Also estimate the score of the whole procedure, honestly? See *Which penalties*.
 #' @param keep Keep the held-out predictions, as `fit.preval`?
 #' @param checkpoint Name of a folder where finished folds are kept, or `NULL`.
 #' @param trace.it 1 shows a progress bar.
 #' @return A list of class `cv.n2gfl`; L is the number of rows of `grid`.
-#'   \item{cvm, cvsd, cvup, cvlo}{Mean score, its standard error, and the mean plus and minus it, one
-#'     for each row of `grid`.}
+#'   \item{cvm, cvsd, cvup, cvlo}{Mean score, its standard error, and the mean plus and minus it,
+#'     one for each row of `grid`.}
 #'   \item{nzero}{Nonzero coefficients of the fits to all data.}
 #'   \item{grid}{The table of the fits to all data, see [n2gfl()].}
 #'   \item{es, mdc}{Stability over the folds: a matrix with both forms of [ES()], and [mDC()].}
@@ -188,7 +189,8 @@ store_for_folds <- function(store, folds) {
   store
 }
 
-# What would end the work in its middle, or give a score that is no number, is found before it begins.
+# What would end the work in its middle, or give a score that is no number, is found before it
+# begins.
 check_all_folds <- function(problem, folds, measure) {
   for (k in seq_len(ncol(folds$foldid))) {
     check_each_fold(problem, folds$foldid[, k], problem$data$weights, measure)
@@ -252,8 +254,8 @@ cv_key <- function(problem, folds, group, measure, checkpoint) {
 
 # ---- the work ------------------------------------------------------------------------------------
 
-# The fit to all rows with weight, and the fits without each fold. `foldid` is N x repeats; rows with
-# 0 take no part.
+# The fit to all rows with weight, and the fits without each fold. `foldid` is N x repeats; rows
+# with 0 take no part.
 cross_validate <- function(problem, foldid, measure, weights, store = NULL, trace = FALSE,
                            alive = "", quiet = FALSE) {
   full <- fit_all_rows(problem, weights, store, if (trace) show_progress, alive)
@@ -266,7 +268,8 @@ cross_validate <- function(problem, foldid, measure, weights, store = NULL, trac
     fold_scores(measure, matrix(links[used, , k], sum(used)), problem$data$y[used], weights[used],
                 foldid[used, k], problem$control$family)
   })
-  choose_penalties(list(full = full, folds = folds, links = links, scores = scores), problem, measure)
+  choose_penalties(list(full = full, folds = folds, links = links, scores = scores), problem,
+                   measure)
 }
 
 fit_all_rows <- function(problem, weights, store, progress, alive) {

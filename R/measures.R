@@ -51,7 +51,8 @@ match_measure <- function(measure, family) {
   choices[found]
 }
 
-# Bounds for probabilities, as in glmnet, so that one sure and wrong prediction is not infinitely bad.
+# Bounds for probabilities, as in glmnet, so that one sure and wrong prediction is not infinitely
+# bad.
 log_likelihood <- function(y, probability) {
   probability <- pmin(pmax(probability, 1e-5), 1 - 1e-5)
   y * log(probability) + (1 - y) * log(1 - probability)

@@ -1,6 +1,6 @@
-# Independent pieces of work, one after the other or, when the user has set a future::plan(), side by
-# side. A piece is done by a function of the package that gets its task and returns plain data; it
-# uses no random numbers, so every plan gives the same bits.
+# Independent pieces of work, one after the other or, when the user has set a future::plan(), side
+# by side. A piece is done by a function of the package that gets its task and returns plain data;
+# it uses no random numbers, so every plan gives the same bits.
 
 # The answers, in the order of `tasks`, which are named: names appear in errors and in checkpoints.
 # `work(task, alive, ...)`: `alive` is a file whose removal must stop the work.
@@ -132,8 +132,8 @@ stop_lost_worker <- function(names, folder, e) {
 # ---- progress ------------------------------------------------------------------------------------
 
 # A function to call at the end of each task, there where it was done: it tells progressr, and the
-# session that counts the tasks: `at_once`, or with the answer, which for forked workers is as soon and
-# comes exactly once. It is made here because it is sent to workers with all that it sees.
+# session that counts the tasks: `at_once`, or with the answer, which for forked workers is as soon
+# and comes exactly once. It is made here because it is sent to workers with all that it sees.
 task_ticker <- function(signal, at_once) {
   force(signal)
   class <- c("n2gfl_done", if (at_once) "immediateCondition", "condition")

@@ -47,8 +47,8 @@ process_gone <- function(pid) {
   identical(stat, "") || grepl("\\) Z ", stat)
 }
 
-# In a child: fold 3 of cv_problem() never ends (in R, or inside the core), and says so with a file; every fold leaves
-# the number of the process that computes it.
+# In a child: fold 3 of cv_problem() never ends (in R, or inside the core), and says so with a file;
+# every fold leaves the number of the process that computes it.
 endless_fold <- quote({
   real <- n2gfl:::fit_fold
   utils::assignInNamespace("fit_fold", function(held, problem, ...) {
@@ -66,8 +66,8 @@ endless_fold <- quote({
   do.call(cv.n2gfl, given$call)
 })
 
-# Starts a run that stops in fold 3, and waits until it is there and all other folds that can be done
-# are on disk.
+# Starts a run that stops in fold 3, and waits until it is there and all other folds that can be
+# done are on disk.
 start_endless <- function(folder, call, plan = "sequential", where = "core", done = 1:2) {
   given <- list(call = call, plan = plan, where = where)
   pid <- start_child(folder, given, endless_fold)

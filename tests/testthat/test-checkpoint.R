@@ -1,4 +1,5 @@
-# What a killed run leaves behind is used, if it is whole and belongs to the same work, and only then.
+# What a killed run leaves behind is used, if it is whole and belongs to the same work, and only
+# then.
 
 round_trip <- function(value) {
   source <- rawConnection(encode_data(value))

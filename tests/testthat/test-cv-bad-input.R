@@ -55,6 +55,7 @@ test_that("nrepeats is a whole number that agrees with foldid", {
 })
 
 test_that("group has a value for every row and is not split", {
+  withr::local_seed(1)  # folds inside of folds are drawn
   expect_snapshot(refusal(cv_with(group = rep(1:10, each = 2))))
   expect_snapshot(refusal(cv_with(group = 1:3)))
   expect_snapshot(refusal(cv_with(group = replace(rep(1:4, 5), 7, NA))))
@@ -75,6 +76,7 @@ test_that("the measure fits the family", {
 })
 
 test_that("no fold may lose a class, or all weight, or y's variation", {
+  withr::local_seed(1)  # folds inside of folds are drawn
   expect_snapshot(refusal(class_with(foldid = rep(1:2, 10))))
   expect_snapshot(refusal(class_with(foldid = c(1, rep(2:3, c(9, 10))), type.measure = "auc")))
   few <- rep(c("a", "b"), c(18, 2))

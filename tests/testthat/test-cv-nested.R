@@ -30,7 +30,8 @@ for (case in list(c("gaussian", "mae"), c("binomial", "auc"), c("binomial", "cla
                    thresh = 1e-12, weights = more$weights, offset = more$offset)
     set.seed(62)
     inner <- lapply(1:3, function(k) make_folds(data$y[foldid != k], 3, group[foldid != k]))
-    hand <- nested_by_hand(data, foldid, inner, case[2], weights = more$weights, offset = more$offset)
+    hand <- nested_by_hand(data, foldid, inner, case[2], weights = more$weights,
+                           offset = more$offset)
     expect_equal(cv$nested$link, hand$link, tolerance = 1e-6)
     expect_identical(cv$nested$lambda$choice, rep(c("min", "1se", "es"), 3))
     for (what in c("fold", "lambda1", "lambda2", "df", "nonzero")) {
@@ -51,7 +52,7 @@ for (case in list(c("gaussian", "mae"), c("binomial", "auc"), c("binomial", "cla
   })
 }
 
-test_that("nothing but `nested` changes with nested = TRUE, and with repeats the first one counts", {
+test_that("only `nested` changes with nested = TRUE, and with repeats the first one counts", {
   withr::local_seed(63)
   data <- cv_problem("binomial")
   foldid <- cbind(rep(1:4, 15), rep(1:3, each = 20))

@@ -63,7 +63,8 @@ for (family in c("gaussian", "binomial")) {
     used <- weights > 0
     cv <- quick_cv(data, foldid = foldid, weights = weights, thresh = 1e-13, keep = TRUE)
     some <- list(x = data$x[used, ], y = data$y[used], graph = data$graph, family = family)
-    same <- quick_cv(some, foldid = foldid[used], weights = weights[used], thresh = 1e-13, keep = TRUE)
+    same <- quick_cv(some, foldid = foldid[used], weights = weights[used], thresh = 1e-13,
+                     keep = TRUE)
     expect_equal(cv$grid$lambda1, same$grid$lambda1, tolerance = 1e-10)
     expect_equal(cv$cvm, same$cvm, tolerance = 1e-8)
     expect_equal(cv$cvsd, same$cvsd, tolerance = 1e-8)
@@ -128,9 +129,11 @@ test_that("one row in the grid, one feature, one class of folds", {
   expect_identical(cv$index, c(min = 1L, `1se` = 1L, es = 1L))
   expect_identical(cv$lambda.es, c(lambda1 = 0.1, lambda2 = 0.1))
   expect_identical(dim(cv$fit.preval), c(60L, 1L))
-  expect_equal(unname(as.matrix(cv$nested$estimate)), matrix(c(cv$cvm, cv$cvsd), 3, 2, byrow = TRUE))
+  expect_equal(unname(as.matrix(cv$nested$estimate)),
+               matrix(c(cv$cvm, cv$cvsd), 3, 2, byrow = TRUE))
   expect_null(cv$edge)
-  one <- list(x = data$x[, 1, drop = FALSE], y = data$y, graph = graph_chain(1), family = "gaussian")
+  one <- list(x = data$x[, 1, drop = FALSE], y = data$y, graph = graph_chain(1),
+              family = "gaussian")
   cv <- quick_cv(one, nlambda2 = 1, lambda2 = NULL)
   expect_false(anyNA(cv$cvm))
   class <- quick_cv(cv_problem("binomial"), lambda1 = 0.1, lambda2 = 0.1, type.measure = "class")

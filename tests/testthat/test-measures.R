@@ -67,11 +67,14 @@ test_that("auc is glmnet's", {
 test_that("mean over folds and its standard error, by hand", {
   # fold 1: weights 1, 1, 2 and losses 1, 4, 0; fold 2: weights 1, 1, 0 and losses 9, 1, 100
   y <- c(1, 2, 0, 3, 1, 10)
-  scores <- fold_scores("mse", matrix(0, 6, 1), y, c(1, 1, 2, 1, 1, 0), c(1, 1, 1, 2, 2, 2), "gaussian")
+  two_folds <- function(weights) {
+    fold_scores("mse", matrix(0, 6, 1), y, weights, c(1, 1, 1, 2, 2, 2), "gaussian")
+  }
+  scores <- two_folds(c(1, 1, 2, 1, 1, 0))
   # 5 rows with weight in 2 folds: fewer than 3 each, so the mean is over rows
   expect_identical(drop(scores$scores), c(1, 4, 0, 9, 1))
   expect_identical(scores$weights, c(1, 1, 2, 1, 1))
-  scores <- fold_scores("mse", matrix(0, 6, 1), y, c(1, 1, 2, 1, 1, 2), c(1, 1, 1, 2, 2, 2), "gaussian")
+  scores <- two_folds(c(1, 1, 2, 1, 1, 2))
   expect_equal(as.vector(scores$scores), c(5 / 4, 210 / 4))
   total <- summarise_scores(list(scores))
   expect_equal(total$cvm, (5 / 4 + 210 / 4) / 2)
@@ -94,7 +97,8 @@ test_that("repeats: mean of the means, root mean square of the standard errors",
   expect_equal(both$cvm, (each[[1]]$cvm + each[[2]]$cvm) / 2, tolerance = 1e-14)
   expect_equal(both$cvsd, sqrt((each[[1]]$cvsd^2 + each[[2]]$cvsd^2) / 2), tolerance = 1e-14)
   for (k in 1:2) expect_identical(both$fit.preval[, , k], each[[k]]$fit.preval)
-  expect_identical(names(both$fold.fits), c(paste("Repeat 1, fold", 1:4), paste("Repeat 2, fold", 1:3)))
+  expect_identical(names(both$fold.fits),
+                   c(paste("Repeat 1, fold", 1:4), paste("Repeat 2, fold", 1:3)))
   expect_identical(unname(both$fold.fits), unname(c(each[[1]]$fold.fits, each[[2]]$fold.fits)))
   # ties of the folds' order do not matter: one column is no repeat
   expect_identical(without_call(quick_cv(data, foldid = foldid[, 1, drop = FALSE], keep = TRUE)),
