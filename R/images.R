@@ -215,6 +215,8 @@ early_images <- function(n) max(min(n, 3), min(5, n %/% 20))
 # One image, as RNifti keeps it or as a vector of numbers; in blocks if it is coarsened.
 read_volume <- function(plan, i) {
   if (plan$verbose) show_reading(i, plan$source$n)
+  # R does not see the memory of RNifti's images, and would keep hundreds of them.
+  if (i %% 4 == 0) gc(full = FALSE)
   volume <- plan$source$read(i)
   if (is.null(plan$grid$block)) return(volume)
   block_means_cpp(volume_values(volume), plan$grid$block, prod(plan$grid$dim))

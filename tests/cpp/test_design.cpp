@@ -171,6 +171,24 @@ TEST(design_norms_follow_the_scale_and_bound_products) {
   }
 }
 
+TEST(design_norms_see_rows_with_weight_only) {
+  Random random(8);
+  const int n = 20;
+  MatrixXd x = uniform_matrix(random, n, 4, -1, 3);
+  VectorXd weights = uniform_vector(random, n, 0.5, 2);
+  for (int i : {0, 7, 19}) weights[i] = 0;
+  MatrixXd kept(n - 3, 4);
+  for (int i = 0, k = 0; i < n; ++i)
+    if (weights[i] > 0) kept.row(k++) = x.row(i);
+  Design view = dense(x);
+  view.use_rows(weights);
+  Design::Norms before = view.norms(1);
+  CHECK_NEAR(before.plain, kept.col(1).norm(), 1e-13);
+  CHECK_NEAR(before.centred, centred_norm(kept.col(1)), 1e-6);
+  x.row(7).setConstant(1e6);
+  CHECK(view.norms(1).plain == before.plain && view.norms(1).centred == before.centred);
+}
+
 TEST(design_products_cross_blocks) {
   const int cols = 10000;  // more than one block of columns
   Random random(6);

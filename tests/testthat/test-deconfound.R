@@ -75,7 +75,7 @@ test_that("only the covariates' coefficients are kept", {
 
 test_that("what is held out has no influence at all", {
   withr::local_seed(4)
-  cohort <- confounded()
+  cohort <- confounded(40, 400)
   foldid <- rep(1:4, 10)
   run <- function(cohort) {
     suppressMessages(cv.n2gfl(cohort$x, cohort$y, cohort$graph, family = "binomial",
@@ -86,7 +86,7 @@ test_that("what is held out has no influence at all", {
   before <- run(cohort)
   held <- foldid == 3
   strange <- cohort
-  strange$x[held, ] <- stats::rnorm(sum(held) * 8, 50, 30)
+  strange$x[held, ] <- stats::rnorm(sum(held) * 400, 50, 30)
   strange$data$age[held] <- stats::rnorm(sum(held), 1000, 300)
   after <- run(strange)
   same <- c("a0", "gamma", "beta", "gap")

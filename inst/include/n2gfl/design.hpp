@@ -49,6 +49,12 @@ class Design {
     effects_ = std::move(effects);
   }
 
+  // Only rows with weight have a part in norms(): what is held out must not show in anything.
+  void use_rows(const VectorXd& weights) {
+    used_.resize(0);
+    if ((weights.array() == 0).any()) used_ = (weights.array() > 0).cast<double>();
+  }
+
   // Columns divided by their weighted standard deviation; a constant column becomes zero.
   void standardise(const VectorXd& omega) {
     scale_.resize(cols_);
@@ -135,15 +141,20 @@ class Design {
     (void)threads;
   }
 
+  // For every v that is zero in rows without weight:
   struct Norms {
     double centred;  // a bound of |x_j - mean|, which bounds x_j'v / |v| for every v that sums to zero
     double plain;    // |x_j|
   };
 
   Norms norms(int j) const {
-    double sum = 0, squares = 0;
-    if (deconfounded()) {
-      const VectorXd x = expanded(j);
+    double sum = 0, squares = 0, rows = rows_;
+    if (deconfounded() || used_.size() > 0) {
+      VectorXd x = expanded(j);
+      if (used_.size() > 0) {
+        x.array() *= used_.array();
+        rows = used_.sum();
+      }
       sum = x.sum();
       squares = x.squaredNorm();
     } else if (starts_ == nullptr) {
@@ -155,7 +166,7 @@ class Design {
         squares += values_[k] * values_[k];
       }
     }
-    const double rest = std::fmax(0.0, squares - sum * sum / rows_) + 1e-14 * squares;
+    const double rest = std::fmax(0.0, squares - sum * sum / rows) + 1e-14 * squares;
     return {std::fabs(scale(j)) * std::sqrt(rest), std::fabs(scale(j)) * std::sqrt(squares)};
   }
 
@@ -202,6 +213,7 @@ class Design {
   const int* indices_ = nullptr;
   double mirror_ = 1.0;
   VectorXd scale_;
+  VectorXd used_;                // 1 where a row has weight, else 0; empty when all have
   MatrixXd nuisance_, effects_;  // Z, and the b_j as columns
 };
 

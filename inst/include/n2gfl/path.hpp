@@ -57,6 +57,7 @@ class Path {
       : settings_(std::move(settings)), graph_(graph), design_(std::move(design)),
         loss_(make_loss(settings_.family, response, weights)),
         profile_(*loss_, unpenalised(covariates), offset) {
+    design_.use_rows(weights);
     if (settings_.sign == Sign::nonpositive) design_.mirror();
     if (settings_.standardize) standardise(factor);
     model_ = std::make_unique<Model>(design_, profile_, graph_, std::move(factor),

@@ -110,6 +110,9 @@ class Profile {
       for (int k = 0; k < rank; ++k) back.row(qr.colsPermutation().indices()[k]) = inverse.row(k);
     }
     basis_ = scaled * back;
+    // Rows without weight have no part in the fit, whatever their covariates are.
+    for (int i = 0; i < basis_.rows(); ++i)
+      if (root[i] == 0) basis_.row(i).setZero();
     for (int k = 0; k < back.rows(); ++k) back.row(k) /= norms[k] > 0 ? norms[k] : 1.0;
     back_ = std::move(back);
   }
