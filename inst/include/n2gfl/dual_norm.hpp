@@ -36,16 +36,13 @@ struct Leftover {
   }
 };
 
-// (primal - dual) / null objective at the dual point r / (1 + ratio). An excess where no scaling helps is
-// charged at twice the largest coefficient: that bounds what it can be worth. Up to `rounding` a node it
-// is none.
-inline double relative_gap(const Model& model, double objective, const VectorXd& residual,
-                           double largest_coefficient, const Leftover& left, double rounding) {
+// (primal - dual) / null objective at the dual point theta / (1 + ratio). With an excess where no scaling
+// helps there is no proof; up to `rounding` a node it is none.
+inline double relative_gap(const Model& model, double objective, const VectorXd& theta,
+                           const Leftover& left, double rounding) {
   const double infinity = std::numeric_limits<double>::infinity();
-  double charge = 0;
-  if (left.unpenalised > model.features() * rounding)
-    charge = largest_coefficient > 0 ? 2 * largest_coefficient * left.unpenalised : infinity;
-  const double gap = objective - model.profile.dual(residual / (1 + left.ratio)) + charge;
+  if (left.unpenalised > model.features() * rounding) return infinity;
+  const double gap = objective - model.profile.dual(theta / (1 + left.ratio));
   if (gap <= 0) return 0;
   return gap < infinity && model.null_value > 0 ? gap / model.null_value : infinity;  // NaN: infinity
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dual_norm.hpp"
+#include "free_directions.hpp"
 #include "fused_prox.hpp"
 #include "lazy_gradient.hpp"
 #include "max_flow.hpp"
@@ -17,7 +18,7 @@ class FusedPenalty final : public Penalty {
   explicit FusedPenalty(Model& model)
       : model_(model), prox_(model.graph, model.poll), network_(model.graph),
         search_(network_, model.poll), gradient_(model),
-        norm_(model, network_, search_, gradient_), ones_(VectorXd::Ones(model.features())) {}
+        norm_(model, network_, search_, gradient_), free_(model), ones_(VectorXd::Ones(model.features())) {}
 
   void set(double lambda1, double lambda2) override {
     lambda1_ = lambda1;
@@ -25,6 +26,7 @@ class FusedPenalty final : public Penalty {
     network_.set_capacities(model_.graph, lambda2);
     thresholds_.resize(model_.features());
     for (int i = 0; i < model_.features(); ++i) thresholds_[i] = model_.threshold(lambda1, i);
+    free_.find(lambda1, lambda2);
   }
 
   double smooth(const VectorXd&, VectorXd&) const override { return 0.0; }
@@ -46,14 +48,13 @@ class FusedPenalty final : public Penalty {
                 model_.nonnegative ? Sign::nonnegative : Sign::free, b);
   }
 
-  double gap(const VectorXd& beta, const VectorXd& residual, double objective,
-             double thresh) override {
-    gradient_.set_residual(residual);
+  double gap(const VectorXd&, const VectorXd& residual, double objective, double thresh) override {
+    theta_ = free_.feasible(residual);
+    gradient_.set_residual(theta_);
     gradient_.compute_all();
-    const double largest = beta.size() > 0 ? beta.cwiseAbs().maxCoeff() : 0.0;
     const double rounding = model_.rounding(residual) + network_.refresh_outflow();
     auto gap_of = [&](const Leftover& left) {
-      return relative_gap(model_, objective, residual, largest, left, rounding);
+      return relative_gap(model_, objective, theta_, left, rounding);
     };
     const Leftover left = norm_.dinkelbach(lambda1_, 1.0, rounding, thresh, gap_of);
     return gap_of(left);
@@ -66,7 +67,8 @@ class FusedPenalty final : public Penalty {
   MaxFlow search_;
   LazyGradient gradient_;
   DualNorm norm_;
-  VectorXd ones_, thresholds_;
+  FreeDirections free_;
+  VectorXd ones_, thresholds_, theta_;
   double lambda1_ = 0, lambda2_ = 0;
 };
 

@@ -2,12 +2,15 @@
 //
 // Its certificate: with phi_ij = -2 lambda2 w_ij (b_i - b_j) as dual variables of the edges, s (r, phi) is
 // feasible when s |g_i| <= lambda1 u_i for g = X'r - 2 lambda2 L b (one-sided for b >= 0), and the edges
-// cost s^2 lambda2 b'Lb.
+// cost s^2 lambda2 b'Lb. Where u_i = 0 no s helps: there r and the b of the edges are moved by one Newton
+// step of those features, after which g_i = 0.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <vector>
 
 #include "dual_norm.hpp"
 #include "penalty.hpp"
@@ -82,16 +85,15 @@ class LaplacianPenalty final : public Penalty {
   // The same where the gradient of loss and smooth part together is known; it points downhill.
   double gap_at(const VectorXd& beta, const VectorXd& residual, double objective,
                 const VectorXd& gradient) const {
-    Leftover left;
-    for (int i = 0; i < model_.features(); ++i) {
-      const double g = model_.nonnegative ? gradient[i] : std::fabs(gradient[i]);
-      left.add(g - threshold(i), threshold(i));
+    DualPoint dual{residual, beta, gradient};
+    const double rounding = model_.rounding(residual);
+    std::vector<int> free;
+    for (int round = 0; round < kMostRounds && add_objecting(dual.gradient, rounding, free); ++round) {
+      if (free.size() > kMostFree) return estimate(beta, residual, objective, gradient);
+      dual = {residual, beta, gradient};
+      for (int pass = 0; pass < 2; ++pass) newton_step(free, dual);  // the second for its digits
     }
-    const double s = 1 / (1 + left.ratio);
-    const double edges = s * s * 0.5 * smooth_curvature(beta);
-    const double largest = beta.size() > 0 ? beta.cwiseAbs().maxCoeff() : 0.0;
-    return relative_gap(model_, objective + edges, residual, largest, left,
-                        model_.rounding(residual));
+    return gap_of(objective, dual, rounding);
   }
 
   // With all penalised coefficients at zero in `beta` and the others at their best.
@@ -106,6 +108,86 @@ class LaplacianPenalty final : public Penalty {
   }
 
  private:
+  static constexpr int kMostRounds = 10;
+  static constexpr std::size_t kMostFree = 1000;  // features in one dense system
+
+  // The edges' dual variables are given by differences of `potential`, which is beta or close to it.
+  struct DualPoint {
+    VectorXd theta, potential, gradient;
+  };
+
+  double one_sided(double g) const { return model_.nonnegative ? g : std::fabs(g); }
+
+  Leftover leftover(const VectorXd& gradient) const {
+    Leftover left;
+    for (int i = 0; i < model_.features(); ++i)
+      left.add(one_sided(gradient[i]) - threshold(i), threshold(i));
+    return left;
+  }
+
+  double gap_of(double objective, const DualPoint& dual, double rounding) const {
+    const Leftover left = leftover(dual.gradient);
+    const double s = 1 / (1 + left.ratio);
+    const double edges = s * s * 0.5 * smooth_curvature(dual.potential);
+    return relative_gap(model_, objective + edges, dual.theta, left, rounding);
+  }
+
+  // Features that no penalty holds and that want to move. True if there are new ones.
+  bool add_objecting(const VectorXd& gradient, double rounding, std::vector<int>& free) const {
+    const std::size_t before = free.size();
+    for (int i = 0; i < model_.features(); ++i) {
+      if (threshold(i) > 0 || one_sided(gradient[i]) <= rounding) continue;
+      const auto end = free.begin() + static_cast<std::ptrdiff_t>(before);
+      if (!std::binary_search(free.begin(), end, i)) free.push_back(i);
+    }
+    const bool more = free.size() > before;
+    std::sort(free.begin(), free.end());
+    return more;
+  }
+
+  void newton_step(const std::vector<int>& free, DualPoint& dual) const {
+    const Eigen::Index fixed = model_.profile.basis().cols(), n = static_cast<Eigen::Index>(free.size());
+    MatrixXd columns = MatrixXd::Zero(model_.x.rows(), fixed + n);
+    columns.leftCols(fixed) = model_.profile.basis();
+    VectorXd column;
+    for (Eigen::Index k = 0; k < n; ++k) {
+      column.setZero(model_.x.rows());
+      model_.x.add(free[k], 1.0, column);
+      columns.col(fixed + k) = column;
+    }
+    const MatrixXd weighted = model_.profile.curvature().asDiagonal() * columns;
+    MatrixXd hessian = columns.transpose() * weighted;
+    VectorXd right = columns.transpose() * dual.theta;
+    for (Eigen::Index k = 0; k < n; ++k) {
+      right[fixed + k] -= slope(dual.potential, free[k]);
+      add_laplacian(free, k, hessian.bottomRightCorner(n, n));
+    }
+    const VectorXd step = hessian.ldlt().solve(right);
+    dual.theta -= weighted * step;
+    for (Eigen::Index k = 0; k < n; ++k) dual.potential[free[k]] += step[fixed + k];
+    model_.x.transpose_times(dual.theta, dual.gradient, model_.threads, model_.poll);
+    for (int i = 0; i < model_.features(); ++i) dual.gradient[i] -= slope(dual.potential, i);
+  }
+
+  // Row k of 2 lambda2 L, among the free features.
+  void add_laplacian(const std::vector<int>& free, Eigen::Index k, Eigen::Ref<MatrixXd> hessian) const {
+    hessian(k, k) += curvature(free[k]);
+    for (int a = model_.graph.begin(free[k]); a < model_.graph.end(free[k]); ++a) {
+      const auto it = std::lower_bound(free.begin(), free.end(), model_.graph.head(a));
+      if (it != free.end() && *it == model_.graph.head(a))
+        hessian(k, it - free.begin()) -= 2 * lambda2_ * model_.graph.weight(a);
+    }
+  }
+
+  // Too many free features for a proof: what they want is charged at twice the largest coefficient.
+  double estimate(const VectorXd& beta, const VectorXd& residual, double objective,
+                  const VectorXd& gradient) const {
+    const double infinity = std::numeric_limits<double>::infinity();
+    const double largest = beta.cwiseAbs().maxCoeff(), wanted = leftover(gradient).unpenalised;
+    const double charge = largest > 0 ? 2 * largest * wanted : infinity;
+    return gap_of(objective + charge, {residual, beta, gradient}, infinity);
+  }
+
   Model& model_;
   double lambda1_ = 0, lambda2_ = 0;
 };

@@ -61,6 +61,7 @@ class Profile {
   }
 
   const MatrixXd& basis() const { return basis_; }
+  const VectorXd& curvature() const { return curvature_; }  // of the loss at the last evaluation
 
   // Coefficients of the columns of U for coordinates in the basis.
   VectorXd coefficients(const VectorXd& coordinates) const { return back_ * coordinates; }

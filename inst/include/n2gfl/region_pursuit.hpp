@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "dual_norm.hpp"
+#include "free_directions.hpp"
 #include "lazy_gradient.hpp"
 #include "max_flow.hpp"
 #include "model.hpp"
@@ -28,7 +29,7 @@ class RegionPursuit final : public PathSolver {
  public:
   explicit RegionPursuit(Model& model)
       : model_(model), network_(model.graph), search_(network_, model.poll), gradient_(model),
-        norm_(model, network_, search_, gradient_), regions_(model), newton_(model),
+        norm_(model, network_, search_, gradient_), free_(model), regions_(model), newton_(model),
         in_work_(model.features(), 0) {
     network_.scale_capacities(0.0);
     newton_.evaluate(regions_, 0, 0);
@@ -98,6 +99,7 @@ class RegionPursuit final : public PathSolver {
     }
     lambda1_ = lambda1;
     lambda2_ = lambda2;
+    free_.find(lambda1, lambda2);
     regions_.set_fused(lambda2 > 0);
   }
 
@@ -165,7 +167,7 @@ class RegionPursuit final : public PathSolver {
     for (int round = 0;; ++round) {
       find_pieces_on_work();
       const Leftover left = leftover_of_pieces();
-      const double gap = relative_gap(left);
+      const double gap = relative_gap(newton_.residual(), left);
       if (gap <= stop || pieces_.empty() || round >= kMaxRounds) break;
       if (iterations_++ >= max_iterations) break;
       // Pieces split together may be wrong together; one alone always descends. Close to the end
@@ -267,12 +269,8 @@ class RegionPursuit final : public PathSolver {
 
   // ---- the certificate
 
-  double relative_gap(const Leftover& left) const {
-    double largest = 0;
-    for (int k = 0; k < regions_.size(); ++k)
-      largest = std::max(largest, std::fabs(regions_[k].value));
-    return n2gfl::relative_gap(model_, newton_.objective(), newton_.residual(), largest, left,
-                               rounding_);
+  double relative_gap(const VectorXd& theta, const Leftover& left) const {
+    return n2gfl::relative_gap(model_, newton_.objective(), theta, left, rounding_);
   }
 
   // Excess that the certificate need not send away: a small part of what the gap allows. Where no
@@ -286,6 +284,11 @@ class RegionPursuit final : public PathSolver {
     saturate_borders();
     rounding_ = model_.rounding(newton_.residual()) + network_.refresh_outflow();
     const double tolerance = tolerated_excess(thresh);
+    theta_ = newton_.residual();
+    if (!free_.empty()) {
+      theta_ = free_.feasible(theta_);
+      gradient_.set_residual(theta_);
+    }
     make_gradient_certain(tolerance);
     pieces_.clear();
     Leftover left;
@@ -295,7 +298,7 @@ class RegionPursuit final : public PathSolver {
       DualNorm::include(left, norm_.leftover(terms));
       collect_pieces(way);
     }
-    const double gap = relative_gap(left);
+    const double gap = relative_gap(theta_, left);
     return gap <= thresh || !std::isfinite(lambda1_) ? gap : sharper_gap(gap, thresh, tolerance);
   }
 
@@ -304,10 +307,11 @@ class RegionPursuit final : public PathSolver {
   double sharper_gap(double gap, double thresh, double tolerance) {
     double lower = 1;
     for (const Piece& piece : pieces_) lower = std::max(lower, set_ratio(piece));
-    if (relative_gap({lower - 1, 0.0}) > thresh) return gap;
-    const Leftover exact = norm_.dinkelbach(
-        lambda1_, lower, tolerance, thresh, [&](const Leftover& left) { return relative_gap(left); });
-    return std::min(gap, relative_gap(exact));
+    if (relative_gap(theta_, {lower - 1, 0.0}) > thresh) return gap;
+    const Leftover exact =
+        norm_.dinkelbach(lambda1_, lower, tolerance, thresh,
+                         [&](const Leftover& left) { return relative_gap(theta_, left); });
+    return std::min(gap, relative_gap(theta_, exact));
   }
 
   double set_ratio(const Piece& piece) {
@@ -366,9 +370,11 @@ class RegionPursuit final : public PathSolver {
   MaxFlow search_;
   LazyGradient gradient_;
   DualNorm norm_;
+  FreeDirections free_;
   Regions regions_;
   RegionNewton newton_;
   double lambda1_ = 0, lambda2_ = 0;
+  VectorXd theta_;       // the dual point of the certificate: the residual, or close to it
   double rounding_ = 0;  // of one node's excess, at the present residual and flow
   int iterations_ = 0;
   std::vector<int> work_;
