@@ -28,8 +28,12 @@ class VolumeStoreBase {
 template <class Value>
 class VolumeStore : public VolumeStoreBase {
  public:
-  VolumeStore(int images, int voxels) : images_(images), voxels_(voxels) {
-    const std::size_t blocks = (static_cast<std::size_t>(voxels) + kBlock - 1) / kBlock;
+  // A block of more than 32 MB is memory of its own, which goes back to the system when it is freed.
+  VolumeStore(int images, int voxels, std::size_t block_bytes = 40 << 20)
+      : images_(images), voxels_(voxels),
+        block_(static_cast<int>(std::min<std::size_t>(
+            1 << 30, 1 + block_bytes / (sizeof(Value) * std::max(1, images))))) {
+    const std::size_t blocks = (static_cast<std::size_t>(voxels) + block_ - 1) / block_;
     for (std::size_t b = 0; b < blocks; ++b)
       blocks_.emplace_back(static_cast<std::size_t>(images) * block_size(b));
   }
@@ -65,7 +69,7 @@ class VolumeStore : public VolumeStoreBase {
   void take(const std::vector<char>& keep, double* out) override {
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       for (int k = 0; k < block_size(b); ++k) {
-        if (!keep[b * kBlock + k]) continue;
+        if (!keep[b * block_ + k]) continue;
         const Value* x = blocks_[b].data() + static_cast<std::size_t>(k) * images_;
         out = std::copy(x, x + images_, out);
       }
@@ -76,16 +80,15 @@ class VolumeStore : public VolumeStoreBase {
   }
 
  private:
-  static constexpr int kBlock = 4096;
-
   int block_size(std::size_t b) const {
-    return static_cast<int>(std::min<std::size_t>(kBlock, voxels_ - b * kBlock));
+    return static_cast<int>(std::min<std::size_t>(block_, voxels_ - b * block_));
   }
   const Value* voxel(int j) const {
-    return blocks_[j / kBlock].data() + static_cast<std::size_t>(j % kBlock) * images_;
+    return blocks_[j / block_].data() + static_cast<std::size_t>(j % block_) * images_;
   }
 
   int images_, voxels_;
+  int block_;  // voxels in a block
   std::vector<std::vector<Value>> blocks_;
 };
 
