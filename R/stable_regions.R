@@ -13,6 +13,7 @@
 #' @inheritParams stability
 #' @param s,row One row of the grid, see [stability()]; `"lambda.es"` by default for a
 #'   cross-validation.
+#' @param graph The graph of the features, for runs that are given as a list or a matrix.
 #' @param cutoff For a list or a matrix: the share of runs that makes a feature part of a region.
 #' @param overlap A region survives in a run that selects at least this share of its features.
 #' @return A data frame with one row per region, the largest `survives` first: `region`; `size`, its
