@@ -32,8 +32,8 @@
 #' within `maxit` iterations is returned with `converged = FALSE` in its row of `grid`, and a
 #' warning names the rows and their gaps. Perfectly separable classes with tiny penalties can end
 #' that way. Where a feature has no size penalty at all (`lambda1 = 0` or a penalty factor of 0), no
-#' scaling makes the dual point feasible; what is left of its gradient, usually rounding, is then
-#' charged at twice the largest coefficient.
+#' scaling makes the dual point feasible; it is then moved along these features until it is, so that
+#' the gap remains a proof. If there are as many of them as observations, only an exact fit has one.
 #'
 #' @section Memory:
 #' A double matrix or a `dgCMatrix` is used where it lies: never copied, centred or scaled in
