@@ -7,6 +7,8 @@
 # make document   man, NAMESPACE and the Rcpp glue, from the comments in R and src
 # make coverage   which lines of R and C++ the R tests run
 # make bench      the measurements of bench/README.md
+# make paper      the tables and figures of the paper, a small version (FULL=1: all of it, hours)
+# make site       the documentation as web pages, in out/site
 # make clean      remove what make made
 #
 # Everything made goes to out/. The targets install what they need themselves
@@ -20,7 +22,7 @@ TEST ?=
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: demo test check cpp sanitize fuzz document coverage bench clean
+.PHONY: demo test check cpp sanitize fuzz document coverage bench paper site clean
 .DELETE_ON_ERROR:
 
 # One thing after the other, so that no two set-ups run at once; what is worth
@@ -33,7 +35,8 @@ endif
 
 core := $(wildcard inst/include/n2gfl/*.hpp)
 sources := DESCRIPTION NAMESPACE $(wildcard R/*.R src/*.cpp src/*.h src/Makevars) $(core) \
-           $(wildcard inst/CITATION man/*.Rd) R src inst/include/n2gfl
+           $(wildcard inst/CITATION inst/paper/*.R inst/paper/results/* man/*.Rd) \
+           R src inst/include/n2gfl
 
 setup-%:
 	@$(RSCRIPT) tools/setup.R $*
@@ -70,6 +73,15 @@ coverage: setup-coverage
 
 bench: setup-bench out/installed
 	@for name in fit_path cv tv stability; do $(RSCRIPT) bench/$$name.R || exit 1; done
+
+# What is finished stays in out/paper: a stopped run goes on, and FULL=1 adds to a small one.
+FULL ?=
+paper: setup-paper out/installed
+	@R_LIBS="$(CURDIR)/out/lib" $(RSCRIPT) inst/paper/run.R $(if $(FULL),full,small) out/paper
+	@echo "Tables and figures are in out/paper, see paper.md there."
+
+site: setup-site out/installed
+	@R_LIBS="$(CURDIR)/out/lib" $(RSCRIPT) tools/site.R
 
 # ---- the core alone ---------------------------------------------------------
 

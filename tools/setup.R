@@ -1,6 +1,6 @@
 # Installs what a make target needs and this machine lacks. Base R only.
 #
-#   Rscript tools/setup.R demo|test|check|document|coverage|bench
+#   Rscript tools/setup.R demo|test|check|document|coverage|bench|paper|site
 #
 # Debian's built packages come first (r-cran-*, by apt-get), CRAN's sources for
 # the rest. Nothing missing: nothing is done and no network is touched. No right
@@ -20,12 +20,15 @@ packages <- list(
   check = only_vignettes,
   document = "roxygen2",
   coverage = "covr",
-  bench = character()
+  bench = character(),
+  paper = character(),
+  site = "pkgdown"
 )
 needs <- list(
   demo = "demo", test = c("demo", "test"), check = c("demo", "test", "check"),
   document = c("demo", "document"), coverage = c("demo", "test", "coverage"),
-  bench = c("demo", "test", "bench")
+  bench = c("demo", "test", "bench"), paper = c("demo", "test", "paper"),
+  site = c("demo", "test", "check", "site")
 )
 # Programs, by the name of the command; Debian's packages have the same names.
 programs <- list(check = c("pandoc", "qpdf", "tidy"))

@@ -1,0 +1,107 @@
+# The tables as markdown and CSV.
+
+as_markdown <- function(table) {
+  cells <- rbind(names(table), rep("---", ncol(table)), as.matrix(format_cells(table)))
+  paste0("| ", apply(cells, 1, paste, collapse = " | "), " |")
+}
+
+format_cells <- function(table) {
+  as.data.frame(lapply(table, function(column) {
+    if (!is.numeric(column)) return(ifelse(is.na(column), "", as.character(column)))
+    ifelse(is.na(column), "", trimws(formatC(column, digits = 3, format = "g")))
+  }), optional = TRUE)
+}
+
+# "91.2 +- 1.3"; the mean alone when there is one cohort only.
+with_half <- function(mean, half, digits) {
+  text <- formatC(mean, digits = digits, format = "f")
+  text <- ifelse(is.na(half), text,
+                 paste0(text, " \u00b1 ", formatC(half, digits = digits, format = "f")))
+  ifelse(is.na(mean), "", text)
+}
+
+# Table 1 as in the paper: one row per method, one column per d.
+wide_table1 <- function(cells, paper = table1_paper) {
+  sizes <- sort(unique(c(cells$d, paper$d)))
+  row <- function(name, d, seconds) {
+    tried <- d[!is.na(seconds)]
+    text <- formatC(signif(seconds, 2), format = "fg")[match(sizes, d)]
+    text[is.na(text) | text == "NA"] <- "*"
+    # Not run at all, as in the small version, is not the same as over the limit.
+    text[!sizes %in% d & sizes > max(d) & !anyNA(seconds)] <- "-"
+    data.frame(method = name, t(text), exponent = formatC(scaling_exponent(d, seconds), format = "f", digits = 1))
+  }
+  ours <- lapply(unique(cells$method), function(method) {
+    part <- cells[cells$method == method, ]
+    # An end without an answer is no time.
+    row(method, part$d, ifelse(is.na(part$objective), NA, part$seconds))
+  })
+  theirs <- list(row("paper: CVX", paper$d, paper$cvx), row("paper: theirs", paper$d, paper$theirs))
+  table <- do.call(rbind, c(ours, theirs))
+  names(table) <- c("seconds", paste("d =", format(sizes, big.mark = ",", trim = TRUE)),
+                    "grows as d^")
+  table
+}
+
+wide_table2 <- function(table, which = c("nested", "best")) {
+  which <- match.arg(which)
+  text <- with_half(table[[which]], table[[paste0(which, "_half")]], 1)
+  wide <- tapply(text, list(table$task, table$model), identity)
+  wide[is.na(wide)] <- ""
+  data.frame(task = rownames(wide), wide, row.names = NULL, check.names = FALSE)
+}
+
+wide_p <- function(table) {
+  table <- table[table$model != "n2GFL", ]
+  text <- sprintf("%d : %d (p = %s)", table$better, table$worse, format.pval(table$p, digits = 1, eps = 1e-4))
+  wide <- tapply(text, list(table$task, droplevels(table$model)), identity)
+  data.frame(task = rownames(wide), wide, row.names = NULL, check.names = FALSE)
+}
+
+long_table3 <- function(table, at) {
+  table <- table[table$at == at, ]
+  columns <- c("voxels", "es_coef", "es_fit", "mdc", "nogueira", "mdc_top50", "sensitivity",
+               "precision")
+  digits <- c(0, 2, 4, 2, 2, 2, 2, 2)
+  shown <- Map(function(name, digits) with_half(table[[name]], table[[paste0(name, "_half")]], digits),
+               columns, digits)
+  shown <- data.frame(task = table$task, model = table$model, shown)
+  names(shown) <- c("task", "model", "voxels", "ES", "ES by fit", "mDC", "Nogueira", "mDC top 50",
+                    "sensitivity", "precision")
+  shown[, colSums(shown != "") > 0]
+}
+
+# Everything that the folder holds, in paper.md and in CSV files.
+write_report <- function(folder, set) {
+  cells <- collect_table1(file.path(folder, "cells"))
+  results <- read_cohorts(file.path(folder, "cohorts"))
+  accuracy <- table2(results)
+  stability <- table3(results)
+  checks <- utils::read.csv(file.path(folder, "checks.csv"))
+  settings <- data.frame(setting = c("cohorts a task", "limit a cell of Table 1 in s", "date"),
+                         value = c(nrow(unique(results[c("task", "cohort")])) / nlevels(results$task),
+                                   set$limit, format(Sys.Date())))
+  tables <- list(table1 = cells, table2 = accuracy, table3 = stability, settings = settings)
+  for (name in names(tables)) {
+    utils::write.csv(tables[[name]], file.path(folder, paste0(name, ".csv")), row.names = FALSE)
+  }
+  writeLines(c(
+    "# The paper, reproduced", "", as_markdown(settings),
+    section("Table 1: seconds (* = over the limit)", wide_table1(cells)),
+    section("Table 1: gap to one lower bound, memory", cells[c("method", "d", "gap", "own_gap", "peak")]),
+    comparison_sections(accuracy, stability),
+    section("Propositions, dual, errata", checks),
+    "", paste0("![](", c("figure1", "figure2", "figure3", "proposition1"), ".png)")
+  ), file.path(folder, "paper.md"))
+}
+
+section <- function(title, table) c("", paste("##", title), "", as_markdown(table))
+
+comparison_sections <- function(accuracy, stability) {
+  c(section("Table 2: nested accuracy in %", wide_table2(accuracy, "nested")),
+    section("Table 2: best accuracy on the grid in %, the paper's way", wide_table2(accuracy, "best")),
+    section("Subjects that only n2GFL has right : that only the other has right (McNemar)",
+            wide_p(accuracy)),
+    section("Table 3: stability at the most accurate parameters", long_table3(stability, "accurate")),
+    section("Table 3: stability at matched sparsity", long_table3(stability, "matched")))
+}

@@ -1,0 +1,41 @@
+# The tables, figures and checks of the paper.
+#
+#   Rscript run.R [small|full] [FOLDER]     small: some minutes; full: hours on a quiet machine
+#   Rscript run.R part NAME FOLDER ...      one part, see `parts` below
+#
+# `make paper` and `make paper FULL=1` call it with out/paper. What is finished stays in the folder and
+# is not made again, so a stopped run goes on where it was. Everything random is seeded.
+
+this_script <- function() {
+  file <- grep("^--file=", commandArgs(), value = TRUE)
+  normalizePath(if (length(file)) sub("^--file=", "", file[1]) else "run.R")
+}
+home <- dirname(this_script())
+for (name in c("comparators", "evaluate", "tables", "figures", "checks", "report")) {
+  source(file.path(home, paste0(name, ".R")))
+}
+
+# limit: seconds that a cell of Table 1 may take.
+settings <- list(
+  small = list(cohorts = 1, limit = 20, sizes = table1_sizes[1:3]),
+  full = list(cohorts = 10, limit = 600, sizes = table1_sizes)
+)
+
+run_paper <- function(size = "small", folder = file.path("out", "paper"), set = settings[[size]]) {
+  if (is.null(set)) stop("The first argument must be small or full, not ", size, ".")
+  dir.create(folder, recursive = TRUE, showWarnings = FALSE)
+  run_checks(folder)
+  draw_figures(folder)
+  run_table1(file.path(folder, "cells"), set$limit, this_script(), set$sizes)
+  run_cohorts(file.path(folder, "cohorts"), set$cohorts)
+  write_report(folder, set)
+}
+
+main <- function(arguments) {
+  if (identical(arguments[1], "cell")) {
+    return(table1_cell(as.numeric(arguments[2]), arguments[3], arguments[4]))
+  }
+  do.call(run_paper, as.list(arguments))
+}
+
+if (sys.nframe() == 0) main(commandArgs(trailingOnly = TRUE))

@@ -1,0 +1,15 @@
+# The scripts of inst/paper, sourced into an environment of their own.
+paper_scripts <- function(...) {
+  home <- new.env(parent = globalenv())
+  for (name in c("comparators", "evaluate", "tables", "figures", "checks", "report", "cohort")) {
+    sys.source(system.file("paper", paste0(name, ".R"), package = "n2gfl"), home)
+  }
+  home
+}
+
+# A small cohort on a slice, with a logical truth.
+paper_data <- function(n = 40, dim = c(10, 12)) {
+  data <- simulate_cohort(n, dim)
+  data$truth <- data$truth > 0
+  data
+}
