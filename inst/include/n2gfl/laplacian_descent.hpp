@@ -162,15 +162,17 @@ class LaplacianDescent final : public PathSolver {
     }
   }
 
+  // The best of the iterates: on a stiff graph rounding can make the later ones diverge.
   VectorXd conjugate_gradients(const std::vector<int>& support, const VectorXd& right) const {
     VectorXd x = VectorXd::Zero(right.size()), residual = right, scaled(right.size());
     VectorXd diagonal(right.size());
     for (std::size_t s = 0; s < support.size(); ++s) diagonal[s] = bend_[support[s]];
     scaled = residual.cwiseQuotient(diagonal);
     VectorXd direction = scaled;
-    double product = residual.dot(scaled);
-    const double goal = 1e-8 * product;
-    for (int step = 0; step < kMostCgSteps && product > goal; ++step) {
+    VectorXd best = x;
+    double product = residual.dot(scaled), least = product;
+    const double goal = 1e-8 * product, lost = 1e8 * product;
+    for (int step = 0; step < kMostCgSteps && product > goal && product < lost; ++step) {
       const VectorXd image = hessian_times(support, direction);
       const double curved = direction.dot(image);
       if (!(curved > 0)) break;
@@ -180,8 +182,11 @@ class LaplacianDescent final : public PathSolver {
       const double next = residual.dot(scaled);
       direction = scaled + (next / product) * direction;
       product = next;
+      if (!(product < least)) continue;
+      least = product;
+      best = x;
     }
-    return x;
+    return best;
   }
 
   VectorXd hessian_times(const std::vector<int>& support, const VectorXd& v) const {

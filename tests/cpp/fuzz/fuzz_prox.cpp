@@ -138,7 +138,8 @@ Problem draw(Random& random) {
   if (random() % 4 == 0) scale_components(p, random);
   if (random() % 8 == 0) scale_all(p, random() % 2 ? 1e-290 : 1e290);
   if (random() % 16 == 0) scale_all(p, 1e-310);  // denormal
-  const double largest = p.n * (p.masses.array() * p.z.array()).abs().maxCoeff();
+  double largest = p.n * (p.masses.array() * p.z.array()).abs().maxCoeff();
+  for (const Edge& e : p.edges) largest = std::fmax(largest, p.edges.size() * p.theta * e.weight);
   if (!(largest < 1e305)) scale_all(p, 1e-20);  // sums must be numbers
   return p;
 }
