@@ -25,3 +25,18 @@ test_that("every exported function has a runnable example", {
   expect_gt(length(exported), 20)
   expect_identical(exported[!vapply(exported, has_example, NA)], character(0))
 })
+
+test_that("every help page has a place in the reference of the web pages", {
+  skip_in_check()  # there are no sources there
+  config <- paste(readLines(test_path("..", "..", "_pkgdown.yml")), collapse = " ")
+  inside <- regmatches(config, gregexpr("contents: \\[[^]]*\\]", config))[[1]]
+  entries <- trimws(unlist(strsplit(gsub("contents: \\[|\\]", "", inside), ",")))
+  starts <- sub('starts_with\\("(.*)"\\)', "\\1", grep("^starts_with", entries, value = TRUE))
+  pages <- tools::Rd_db("n2gfl")
+  named <- vapply(pages, function(page) {
+    tags <- vapply(page, function(piece) as.character(attr(piece, "Rd_tag")), "")
+    aliases <- vapply(page[tags == "\\alias"], function(piece) paste(unlist(piece)), "")
+    any(aliases %in% entries) || any(outer(aliases, starts, startsWith))
+  }, NA)
+  expect_identical(setdiff(names(pages)[!named], "n2gfl-package.Rd"), character(0))
+})
