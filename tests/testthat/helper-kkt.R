@@ -91,6 +91,9 @@ expect_kkt <- function(fit, p, thresh = 1e-6) {
   report <- vapply(seq_len(nrow(fit$grid)), function(k) kkt_report(p, fit_row(fit, k)), numeric(4))
   limit <- c(sign = 0, slope = 1e-7 + sqrt(thresh) / 100, violation = 1e-7 + sqrt(thresh),
              gap = 1e-8 + 2 * thresh)
+  # Where no penalty holds a feature, the dual point here pays for what is left of its gradient in
+  # proportion, the fit's own, which is moved first, with the square of it.
+  if (any(fit$grid$lambda1 == 0)) limit[["gap"]] <- limit[["gap"]] + sqrt(thresh) / 1000
   for (what in names(limit)) {
     testthat::expect_lte(max(report[what, ]), limit[[what]], label = paste0(what, case))
   }

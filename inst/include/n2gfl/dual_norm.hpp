@@ -37,12 +37,14 @@ struct Leftover {
 };
 
 // (primal - dual) / null objective at the dual point theta / (1 + ratio). With an excess where no scaling
-// helps there is no proof; up to `rounding` a node it is none.
+// helps (up to `rounding` a node it is none) the dual point is zero, which is always feasible.
 inline double relative_gap(const Model& model, double objective, const VectorXd& theta,
                            const Leftover& left, double rounding) {
   const double infinity = std::numeric_limits<double>::infinity();
-  if (left.unpenalised > model.features() * rounding) return infinity;
-  const double gap = objective - model.profile.dual(theta / (1 + left.ratio));
+  const bool hopeless = left.unpenalised > model.features() * rounding;
+  const double dual = model.profile.dual(hopeless ? VectorXd(VectorXd::Zero(theta.size()))
+                                                  : VectorXd(theta / (1 + left.ratio)));
+  const double gap = objective - dual;
   if (gap <= 0) return 0;
   return gap < infinity && model.null_value > 0 ? gap / model.null_value : infinity;  // NaN: infinity
 }

@@ -42,13 +42,15 @@ class FreeDirections {
 
   // The residual of the profile's last evaluation, moved so that no set objects. Zero, which is
   // feasible always, if more sets object than there are observations.
-  VectorXd feasible(const VectorXd& residual) const {
+  VectorXd feasible(const VectorXd& residual) {
     VectorXd theta = residual;
+    objectors_.clear();
     std::vector<char> used(sets_.size(), 0);
     MatrixXd columns = model_->profile.basis();
     for (int round = 0; round < kMostRounds; ++round) {
       const std::vector<int> wrong = objecting(theta, used);
       if (wrong.empty()) break;
+      for (int k : wrong) objectors_.insert(objectors_.end(), sets_[k].begin(), sets_[k].end());
       if (columns.cols() + static_cast<Eigen::Index>(wrong.size()) > model_->x.rows())
         return VectorXd::Zero(residual.size());
       append(wrong, columns);
@@ -58,6 +60,10 @@ class FreeDirections {
     }
     return theta;
   }
+
+  // The nodes of the sets that objected: a solver must look at them, since what it is shown at the moved
+  // point hides them.
+  const std::vector<int>& objectors() const { return objectors_; }
 
  private:
   static constexpr int kMostRounds = 10;
@@ -101,6 +107,7 @@ class FreeDirections {
 
   const Model* model_;
   std::vector<std::vector<int>> sets_;
+  std::vector<int> objectors_;
 };
 
 }  // namespace n2gfl

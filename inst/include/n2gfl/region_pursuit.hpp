@@ -49,6 +49,7 @@ class RegionPursuit final : public PathSolver {
       if (gap <= thresh || iterations_ >= max_iterations) break;
       if (!moved && pieces_.empty() && stop < 1e-14 * thresh) break;
       for (const Piece& piece : pieces_) add_to_work(piece.nodes);
+      if (!free_.empty()) add_to_work(free_.objectors());
       add_steep_to_work();
       // Nothing to split: what is left is in the regions' values.
       if (!moved) newton_.run(regions_, lambda1_, lambda2_, 0.0, 5);
