@@ -220,7 +220,8 @@ class LaplacianDescent final : public PathSolver {
       if (t < 1) beta_ = start + t * direction;
       const double now =
           model_.profile.evaluate(eta_ + t * change, ignored) + penalty_.value(beta_);
-      if (now > before + 1e-13 * model_.null_value) continue;  // rounding decides nothing
+      const bool falls = now <= before + 1e-13 * model_.null_value;  // rounding decides nothing
+      if (!falls) continue;                                          // NaN does not fall either
       eta_ += t * change;
       return before - now;
     }

@@ -211,7 +211,7 @@ class Prover {
         p_.fused() ? 0 : s * s * lambda2 * testing::variation(p_, beta_.cast<double>());
     const Long null = testing::null_objective(p_);
     const Long primal = objective(lambda1, lambda2);
-    return {(primal - dual(s) + edges) / null, rounding(thresholds) * (1 + primal / null)};
+    return {(primal - dual(s) + edges) / null, rounding(thresholds, null) * (1 + primal / null)};
   }
 
  private:
@@ -288,9 +288,10 @@ class Prover {
   }
 
   // What the fit's arithmetic in double may do to the ratio of a node and to the objective.
-  Long rounding(const LongVector& thresholds) const {
+  Long rounding(const LongVector& thresholds, Long null) const {
     const LongVector blur = 1e-12L * omega_.cwiseProduct(size());
-    Long largest = 1e-13L + blur.dot(residual_.cwiseAbs().cwiseQuotient(omega_.cwiseMax(1e-300L)));
+    const LongVector error = residual_.cwiseAbs().cwiseQuotient(omega_.cwiseMax(1e-300L));
+    Long largest = 1e-12L + blur.dot(error) / null;
     for (int i = 0; i < p_.features(); ++i)
       if (thresholds[i] > 0) largest = std::max(largest, x_.col(i).cwiseAbs().dot(blur) / thresholds[i]);
     return largest;
