@@ -7,8 +7,12 @@
 #' @details
 #' Files are read by RNifti one after the other, as they are stored: nothing is reoriented. What is
 #' reported in millimetres does not depend on the order of storage. The peak memory is the matrix
-#' plus a volume or two. Scale factors in the headers are applied. The affine is the sform's, or
-#' the qform's if there is no sform; both are kept for the maps that are written later.
+#' plus a volume or two for many images of plain floats; images of other types, `coarsen` and the
+#' graph need some ten volumes for a while, which shows when the images are few. Without a mask,
+#' files whose values may not be floats (scaled, 32-bit integers, doubles) are read twice.
+#'
+#' Scale factors in the headers are applied. The affine is the sform's, or the qform's if there is
+#' no sform; both are kept for the maps that are written later.
 #'
 #' Without a `mask`, voxels are inside whose mean over the subjects exceeds `threshold` (values that
 #' are not finite count as 0 in this mean). Voxels that have the same value in all subjects are

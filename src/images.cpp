@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,26 @@ std::vector<char> as_flags(const Rcpp::LogicalVector& flags) {
 RNifti::NiftiImage read_image(const std::string& path, int volume) {
   if (volume == 0) return RNifti::NiftiImage(path);
   return RNifti::NiftiImage(path, std::vector<RNifti::NiftiImage::dim_t>(1, volume - 1));
+}
+
+template <class Stored>
+void copy_scaled(const RNifti::NiftiImage& image, const RNifti::NiftiImageData& data, double* to) {
+  const Stored* from = static_cast<const Stored*>(image->data);
+  std::copy(from, from + data.size(), to);
+  if (!data.isScaled()) return;
+  for (std::size_t k = 0; k < data.size(); ++k) to[k] = to[k] * data.slope + data.intercept;
+}
+
+// RNifti asks for the type at every value; for the common ones it is asked for once.
+void copy_values(const RNifti::NiftiImage& image, const RNifti::NiftiImageData& data, double* to) {
+  switch (image->datatype) {
+    case DT_UINT8: return copy_scaled<std::uint8_t>(image, data, to);
+    case DT_INT16: return copy_scaled<std::int16_t>(image, data, to);
+    case DT_UINT16: return copy_scaled<std::uint16_t>(image, data, to);
+    case DT_FLOAT32: return copy_scaled<float>(image, data, to);
+    case DT_FLOAT64: return copy_scaled<double>(image, data, to);
+    default: std::copy(data.begin(), data.end(), to);
+  }
 }
 
 // visit(values, count) for a volume from read_nifti_cpp(), or any numbers of R.
@@ -49,7 +71,7 @@ SEXP read_nifti_cpp(const std::string& path, int volume, bool numbers) {
   if (!numbers && image->datatype == DT_FLOAT32 && !data.isScaled())
     return Image(new RNifti::NiftiImage(image));
   Rcpp::NumericVector values(Rcpp::no_init(data.size()));
-  std::copy(data.begin(), data.end(), values.begin());
+  copy_values(image, data, values.begin());
   return values;
 }
 
