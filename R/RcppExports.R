@@ -17,20 +17,20 @@ hash_cpp <- function(values) {
     .Call(`_n2gfl_hash_cpp`, values)
 }
 
+read_nifti_cpp <- function(path, volume, numbers) {
+    .Call(`_n2gfl_read_nifti_cpp`, path, volume, numbers)
+}
+
+free_volume_cpp <- function(volume) {
+    invisible(.Call(`_n2gfl_free_volume_cpp`, volume))
+}
+
 store_new_cpp <- function(images, voxels, narrow) {
     .Call(`_n2gfl_store_new_cpp`, images, voxels, narrow)
 }
 
-store_put_cpp <- function(store, image, values, zero) {
-    .Call(`_n2gfl_store_put_cpp`, store, image, values, zero)
-}
-
-is_plain_nifti_cpp <- function(image) {
-    .Call(`_n2gfl_is_plain_nifti_cpp`, image)
-}
-
-store_put_nifti_cpp <- function(store, number, image, index, zero) {
-    .Call(`_n2gfl_store_put_nifti_cpp`, store, number, image, index, zero)
+store_add_cpp <- function(store, volume, index, zero) {
+    .Call(`_n2gfl_store_add_cpp`, store, volume, index, zero)
 }
 
 store_scan_cpp <- function(store) {
@@ -45,16 +45,12 @@ store_take_cpp <- function(store, keep, subjects) {
     .Call(`_n2gfl_store_take_cpp`, store, keep, subjects)
 }
 
-add_cpp <- function(total, values) {
-    invisible(.Call(`_n2gfl_add_cpp`, total, values))
+add_volume_cpp <- function(total, volume) {
+    invisible(.Call(`_n2gfl_add_volume_cpp`, total, volume))
 }
 
-add_nifti_cpp <- function(total, image) {
-    invisible(.Call(`_n2gfl_add_nifti_cpp`, total, image))
-}
-
-block_means_cpp <- function(values, block, blocks) {
-    .Call(`_n2gfl_block_means_cpp`, values, block, blocks)
+block_means_cpp <- function(volume, block, blocks) {
+    .Call(`_n2gfl_block_means_cpp`, volume, block, blocks)
 }
 
 count_effects_cpp <- function(x, y, weights, limit) {

@@ -1,6 +1,5 @@
 # Where images come from. Every kind of input becomes one list: n, subjects (names), labels (for
-# messages), data, dim, affine, header, narrow, read(i) (something that can be indexed like an array
-# and as.array()d) and close().
+# messages), data, dim, affine, header, narrow, read(i) (see read_volume()) and close().
 
 image_source <- function(files, data = NULL) {
   if (is.data.frame(files)) {
@@ -59,7 +58,7 @@ file_source <- function(paths) {
   subjects <- if (is.null(names)) file_subjects(paths) else unname(names)
   c(list(n = length(paths), subjects = subjects, labels = quoted_each(paths), paths = paths,
          narrow = all(vapply(opened, `[[`, NA, "narrow")),
-         header = read_header(opened[[1]]), read = function(i) read_nifti(opened[[i]])),
+         header = read_header(opened[[1]]), read = function(i) read_values(opened[[i]])),
     opened[[1]][c("dim", "affine")])
 }
 
@@ -75,7 +74,7 @@ volume_source <- function(file) {
     file$path <- unpacked
   }
   list(n = n, subjects = subjects, labels = labels, narrow = file$narrow, dim = file$dim,
-       affine = file$affine, header = read_header(file), read = function(i) read_nifti(file, i),
+       affine = file$affine, header = read_header(file), read = function(i) read_values(file, i),
        close = function() unlink(unpacked))
 }
 
@@ -141,7 +140,7 @@ whole_source <- function(image) {
   n <- as.integer(opened$volumes)
   voxels <- prod(opened$dim)
   values <- opened$values
-  read <- function(i) values[(i - 1) * voxels + seq_len(voxels)]
+  read <- function(i) as.double(values[(i - 1) * voxels + seq_len(voxels)])
   c(list(n = n, subjects = paste0("image_", format_index(n)), labels = paste("volume", seq_len(n)),
          narrow = FALSE, read = read),
     opened[c("dim", "affine", "header")])
@@ -166,7 +165,7 @@ list_source <- function(images) {
   check_same_grids(opened, labels)
   subjects <- if (is.null(names)) paste0("image_", format_index(length(images))) else names
   c(list(n = length(images), subjects = subjects, labels = labels, narrow = FALSE,
-         read = function(i) image_values(images[[i]])),
+         read = function(i) as.double(image_values(images[[i]]))),
     opened[[1]][c("dim", "affine", "header")])
 }
 
@@ -267,7 +266,7 @@ mask_fits <- function(mask, grid) {
 open_mask <- function(mask) {
   if (is.character(mask) && !inherits(mask, "niftiImage") && length(mask) == 1 && !is.na(mask)) {
     opened <- open_nifti(mask, "mask")
-    opened$values <- as.array(read_nifti(opened, name = "mask"))
+    opened$values <- read_values(opened, name = "mask", numbers = TRUE)
   } else if (is_image(mask)) {
     opened <- open_image(mask, "mask")
     if (!inherits(mask, "niftiImage") && !is_oro(mask)) opened$affine <- NULL

@@ -7,8 +7,12 @@
 #' @details
 #' Files are read by RNifti one after the other, as they are stored: nothing is reoriented. What is
 #' reported in millimetres does not depend on the order of storage. The peak memory is the matrix
-#' plus a volume or two. Scale factors in the headers are applied. The affine is the sform's, or
-#' the qform's if there is no sform; both are kept for the maps that are written later.
+#' plus a volume or two for many images of plain floats; images of other types, `coarsen` and the
+#' graph need some ten volumes for a while, which shows when the images are few. Without a mask,
+#' files whose values may not be floats (scaled, 32-bit integers, doubles) are read twice.
+#'
+#' Scale factors in the headers are applied. The affine is the sform's, or the qform's if there is
+#' no sform; both are kept for the maps that are written later.
 #'
 #' Without a `mask`, voxels are inside whose mean over the subjects exceeds `threshold` (values that
 #' are not finite count as 0 in this mean). Voxels that have the same value in all subjects are
@@ -91,7 +95,7 @@ read_images <- function(files, mask = NULL, threshold = 0.2, coarsen = NULL, nei
   source <- image_source(files, data)
   on.exit(source$close(), add = TRUE)
   grid <- coarse_grid(source, coarsen)
-  plan <- list(source = source, grid = grid, na = na, verbose = verbose, fixed = FALSE)
+  plan <- list(source = source, grid = grid, na = na, verbose = verbose, neighbours = neighbours)
   kept <- if (is.null(mask)) {
     read_by_mean(plan, threshold)
   } else {
@@ -99,8 +103,7 @@ read_images <- function(files, mask = NULL, threshold = 0.2, coarsen = NULL, nei
   }
   space <- new_space(kept$mask, grid$affine, colMeans(kept$x), grid$header, grid$coarsen,
                      source[c("dim", "affine")])
-  new_images(kept$x, graph_mask(kept$mask, neighbours), space, source$subjects, source$data,
-             kept$dropped)
+  new_images(kept$x, kept$graph, space, source$subjects, source$data, kept$dropped)
 }
 
 # New images for an old mask: nothing is chosen, and nothing dropped.
@@ -121,7 +124,7 @@ read_like <- function(files, like, given, na, data, verbose) {
              grid_difference(space$source, source), ".")
   }
   grid <- coarse_grid(source, space$coarsen)
-  plan <- list(source = source, grid = grid, na = na, verbose = verbose, fixed = TRUE)
+  plan <- list(source = source, grid = grid, na = na, verbose = verbose)
   x <- read_inside(plan, space$mask)$x
   new_images(x, image_graph(like), space, source$subjects, source$data, 0L)
 }
@@ -177,7 +180,9 @@ read_inside <- function(plan, inside) {
   index <- which(inside)
   store <- store_new_cpp(plan$source$n, length(index), plan$grid$narrow)
   for (i in seq_len(plan$source$n)) {
-    bad <- put_values(store, i, read_volume(plan, i), index, plan$na == "zero")
+    volume <- read_volume(plan, i)
+    bad <- store_add_cpp(store, volume, index, plan$na == "zero")
+    free_volume_cpp(volume)
     if (bad && plan$na == "error") stop_not_finite_image(plan$source$labels[i], bad)
   }
   finish_store(store, plan, inside, rep(TRUE, length(index)))
@@ -191,14 +196,15 @@ read_by_mean <- function(plan, threshold) {
   n <- plan$source$n
   early <- lapply(seq_len(early_images(n)), function(i) read_volume(plan, i))
   total <- numeric(prod(plan$grid$dim))
-  for (volume in early) add_values(total, volume)
+  for (volume in early) add_volume_cpp(total, volume)
   candidate <- total / length(early) > threshold - 0.5 * abs(threshold) & plan$grid$once
   index <- which(candidate)
   store <- store_new_cpp(n, length(index), plan$grid$narrow)
   for (i in seq_len(n)) {
     volume <- if (i <= length(early)) early[[i]] else read_volume(plan, i)
-    if (i > length(early)) add_values(total, volume)
-    if (length(index)) put_values(store, i, volume, index, plan$na == "zero")
+    if (i > length(early)) add_volume_cpp(total, volume)
+    store_add_cpp(store, volume, index, plan$na == "zero")
+    free_volume_cpp(volume)
   }
   inside <- array(total / n > threshold, plan$grid$dim)
   if (!any(inside)) stop_empty_threshold(threshold, max(total / n))
@@ -212,52 +218,34 @@ read_by_mean <- function(plan, threshold) {
 # So few that they need no more memory than the matrix will.
 early_images <- function(n) max(min(n, 3), min(5, n %/% 20))
 
-# One image, as RNifti keeps it or as a vector of numbers; in blocks if it is coarsened.
+# One image, in blocks if it is coarsened: R's numbers, or a pointer to floats outside of R, which
+# free_volume_cpp() frees.
 read_volume <- function(plan, i) {
   if (plan$verbose) show_reading(i, plan$source$n)
-  # R does not see the memory of RNifti's images, and would keep hundreds of them.
-  if (i %% 4 == 0) gc(full = FALSE)
   volume <- plan$source$read(i)
   if (is.null(plan$grid$block)) return(volume)
-  block_means_cpp(volume_values(volume), plan$grid$block, prod(plan$grid$dim))
+  on.exit(free_volume_cpp(volume), add = TRUE)
+  block_means_cpp(volume, plan$grid$block, prod(plan$grid$dim))
 }
 
-volume_values <- function(volume) {
-  values <- if (inherits(volume, "niftiImage")) as.array(volume) else volume
-  attributes(values) <- NULL
-  as.double(values)
-}
-
-# Into the store, at its voxels; the number of values that are not finite, which become 0 if `zero`.
-# Images of plain numbers are taken from RNifti's own memory, not turned into a vector first.
-put_values <- function(store, i, volume, index, zero) {
-  if (is_plain_nifti(volume)) return(store_put_nifti_cpp(store, i, volume, index, zero))
-  values <- if (inherits(volume, "niftiImage")) volume[index] else as.vector(volume)[index]
-  store_put_cpp(store, i, as.double(values), zero)
-}
-
-# total += volume, in place: a volume's worth of memory is not made anew for every image. Values
-# that are not finite count as 0.
-add_values <- function(total, volume) {
-  if (is_plain_nifti(volume)) add_nifti_cpp(total, volume) else add_cpp(total, volume_values(volume))
-}
-
-is_plain_nifti <- function(volume) inherits(volume, "internalImage") && is_plain_nifti_cpp(volume)
-
-# The store as a matrix, without what is not wanted: list(x, mask, dropped). `stored` is an array,
-# `wanted` says which of its voxels are inside the mask.
+# The store as a matrix, without what is not wanted: list(x, mask, graph, dropped). `stored` is an
+# array, `wanted` says which of its voxels are inside the mask. A plan without neighbours is for a
+# mask that stays as it is, with its graph.
 finish_store <- function(store, plan, stored, wanted) {
   scan <- store_scan_cpp(store)
   bad <- wanted & scan$bad > 0
   if (any(bad) && plan$na == "error") stop_first_bad(store, plan$source, wanted)
-  constant <- wanted & !bad & !scan$varies & plan$source$n > 1 & !plan$fixed
+  chosen <- !is.null(plan$neighbours)
+  constant <- wanted & !bad & !scan$varies & plan$source$n > 1 & chosen
   keep <- wanted & !bad & !constant
   if (!any(keep)) {
     stop_bad("`files` must differ in at least one voxel of the mask, but of ", length(keep),
              " none is left: ", sum(bad), " not finite, ", sum(constant), " without variance.")
   }
   stored[stored] <- keep
-  list(x = store_take_cpp(store, keep, plan$source$subjects), mask = stored,
+  # The graph first: making it takes memory that the matrix will need.
+  graph <- if (chosen) graph_mask(stored, plan$neighbours)
+  list(x = store_take_cpp(store, keep, plan$source$subjects), mask = stored, graph = graph,
        dropped = sum(constant))
 }
 

@@ -1,35 +1,36 @@
 # What a NIfTI file says about itself, read and judged before anything is allocated for it: a
 # damaged header may ask for terabytes. The pixels are left to RNifti.
 
-# list(path, dim, volumes, affine, narrow, wide); dim has three numbers. The fields are read here and
+# list(path, dim, volumes, affine, narrow); dim has three numbers. The fields are read here and
 # not by RNifti::niftiHeader(), which takes the bytes of a big-endian file the wrong way round.
 open_nifti <- function(path, name = "files") {
   parts <- nifti_parts(path, name)
   claims <- nifti_claims(parts$header)
   sizes <- check_claims(claims, path, name)
   check_file_size(parts$data, sizes, path, name)
-  c(list(path = path), sizes[c("dim", "volumes", "narrow", "wide")],
+  c(list(path = path), sizes[c("dim", "volumes", "narrow")],
     list(affine = check_affine(header_affine(claims), quoted(path), name)))
 }
 
-# The image without its values turned into R's. Whole numbers that do not fit into R's integers
-# would be wrapped around; as scaled numbers, they are not.
-read_nifti <- function(file, volume = NULL, name = "files") {
-  image <- tryCatch(RNifti::readNifti(file$path, internal = TRUE, volumes = volume),
-                    error = function(e) NULL)
-  if (is.null(image)) {
-    stop_bad("`", name, "` must hold whole files, but ", quoted(file$path), " is truncated or ",
-             "damaged: its data cannot be read.")
-  }
-  if (!file$wide) return(image)
-  image$scl_slope <- 2
-  as.array(image) / 2
+# The values of one volume, or of all, by RNifti's C++ and not by RNifti::readNifti(): that wraps
+# whole numbers around which do not fit into R's integers, and its internal images' memory is hidden
+# from R. Plain floats come as a pointer, to be freed by free_volume_cpp(), unless `numbers` are asked for.
+read_values <- function(file, volume = 0L, name = "files", numbers = FALSE) {
+  or_damaged(read_nifti_cpp(file$path, volume, numbers), file, name)
 }
 
 # RNifti's header, from the image: the file's bytes are in order there.
 read_header <- function(file) {
-  file$wide <- FALSE
-  RNifti::niftiHeader(read_nifti(file, if (file$volumes > 1) 1))
+  volume <- if (file$volumes > 1) 1
+  RNifti::niftiHeader(
+    or_damaged(RNifti::readNifti(file$path, internal = TRUE, volumes = volume), file, "files"))
+}
+
+or_damaged <- function(image, file, name) {
+  tryCatch(image, error = function(e) {
+    stop_bad("`", name, "` must hold whole files, but ", quoted(file$path), " is truncated or ",
+             "damaged: its data cannot be read.")
+  })
 }
 
 # The file of the header and the file of the data: one for .nii, two for .hdr and .img.
@@ -85,8 +86,9 @@ claims_of_version_1 <- function(bytes, endian) {
   float <- function(at, n = 1) {
     readBin(bytes[at + seq_len(4 * n)], "numeric", n, size = 4, endian = endian)
   }
-  c(list(magic = magic_word(bytes[345:347]), dim = as.double(short(40, 8)), datatype = short(70),
-         vox_offset = float(108), scl_slope = float(112), scl_inter = float(116)),
+  c(list(version = 1, magic = magic_word(bytes[345:347]), dim = as.double(short(40, 8)),
+         datatype = short(70), vox_offset = float(108), scl_slope = float(112),
+         scl_inter = float(116)),
     place_fields(float(76, 8), short(252, 2), float(256, 3), float(268, 3), float(280, 12)))
 }
 
@@ -100,7 +102,7 @@ claims_of_version_2 <- function(bytes, endian) {
     halves[2, ] * 2^32 + halves[1, ] %% 2^32
   }
   double <- function(at, n = 1) readBin(bytes[at + seq_len(8 * n)], "numeric", n, endian = endian)
-  c(list(magic = magic_word(bytes[5:7]), dim = long(16, 8),
+  c(list(version = 2, magic = magic_word(bytes[5:7]), dim = long(16, 8),
          datatype = readBin(bytes[13:14], "integer", size = 2, endian = endian),
          vox_offset = long(168), scl_slope = double(176), scl_inter = double(184)),
     place_fields(double(104, 8), integers(344, 2), double(352, 3), double(376, 3), double(400, 12)))
@@ -117,8 +119,10 @@ place_fields <- function(pixdim, codes, quaternion, offset, rows) {
 
 # The claims as dim, volumes, bytes of data and where they start; or one sentence.
 check_claims <- function(claims, path, name) {
-  if (is.null(claims)) stop_not_nifti(path, name)
-  if (!claims$magic %in% c("n+1", "ni1", "n+2", "ni2")) {
+  if (is.null(claims) || (claims$version == 2 && !claims$magic %in% c("n+2", "ni2"))) {
+    stop_not_nifti(path, name)
+  }
+  if (claims$version == 1 && !claims$magic %in% c("n+1", "ni1")) {
     stop_bad("`", name, "` must hold NIfTI files, but ", quoted(path), " is an ANALYZE file, ",
              "which does not tell left from right: convert it to NIfTI.")
   }
@@ -133,9 +137,7 @@ check_claims <- function(claims, path, name) {
   start <- if (claims$magic %in% c("n+1", "n+2")) max(claims$vox_offset, 348, na.rm = TRUE) else 0
   list(dim = dim[1:3], volumes = dim[4], bytes = bytes * prod(dim), start = start,
        # Every value is also a float: four bytes are enough to keep it while reading.
-       narrow = !scaled && claims$datatype %in% c(2, 4, 16, 256, 512),
-       # Some values may be no R integers.
-       wide = !scaled && claims$datatype %in% c(768, 1024, 1280))
+       narrow = !scaled && claims$datatype %in% c(2, 4, 16, 256, 512))
 }
 
 # Three dimensions and the number of volumes.
@@ -275,6 +277,7 @@ affine_distance <- function(a, b, dim) {
 affine_tolerance <- 1e-3
 
 same_grid <- function(a, b) {
+  if (identical(a[c("dim", "affine")], b[c("dim", "affine")])) return(TRUE)  # as it mostly is
   all(a$dim == b$dim) && affine_distance(a$affine, b$affine, a$dim) <= affine_tolerance
 }
 

@@ -142,7 +142,7 @@ open_atlas <- function(atlas) {
   if (is.character(atlas) && !inherits(atlas, "niftiImage") && length(atlas) == 1 &&
       !is.na(atlas)) {
     opened <- open_nifti(atlas, "atlas")
-    opened$values <- as.array(read_nifti(opened, name = "atlas"))
+    opened$values <- read_values(opened, name = "atlas", numbers = TRUE)
   } else if (inherits(atlas, "niftiImage") || is_oro(atlas)) {
     opened <- open_image(atlas, "atlas")
   } else {

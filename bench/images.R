@@ -4,15 +4,9 @@
 #
 # The images are grey-matter-like: 91 x 109 x 91 float32 .nii.gz, a smooth random field inside a
 # brain-shaped volume, zero outside. The files go to a temporary folder and are removed.
+source("bench/helpers.R")
 
-.libPaths(c(file.path("out", "lib"), .libPaths()))
-suppressPackageStartupMessages(library(n2gfl))
-invisible(loadNamespace("RNifti"))
-
-count <- as.integer(c(commandArgs(trailingOnly = TRUE), 200)[1])
 dim <- c(91, 109, 91)
-folder <- tempfile("images")
-dir.create(folder)
 
 smooth <- function(x) {
   for (axis in 1:3) {
@@ -25,7 +19,7 @@ smooth <- function(x) {
   x
 }
 
-write_cohort <- function() {
+write_cohort <- function(folder, count) {
   set.seed(1)
   grid <- lapply(dim, function(n) (seq_len(n) - (n + 1) / 2) / (n / 2))
   radius <- sqrt(outer(outer((grid[[1]] / 0.86)^2, (grid[[2]] / 0.88)^2, "+"),
@@ -44,46 +38,58 @@ write_cohort <- function() {
   }, "")
 }
 
-# Peak of this process since the last reset, in MB (Linux).
-reset_peak <- function() {
-  invisible(gc(full = TRUE))
-  try(suppressWarnings(writeLines("5", "/proc/self/clear_refs")), silent = TRUE)
-  resident("VmRSS")
-}
-resident <- function(field) {
-  status <- tryCatch(readLines("/proc/self/status"), error = function(e) character(0))
-  line <- grep(paste0("^", field), status, value = TRUE)
-  if (length(line)) as.numeric(gsub("[^0-9]", "", line)) / 1024 else NA
-}
+methods <- list(
+  "RNifti::readNifti()" = function(files, mask) for (file in files) RNifti::readNifti(file),
+  "read_images(files, mask)" = function(files, mask) n2gfl::read_images(files, mask = mask),
+  "read_images(files)" = function(files, mask) n2gfl::read_images(files),
+  "read_images(files, coarsen = 2)" = function(files, mask) n2gfl::read_images(files, coarsen = 2)
+)
 
 # Seconds by the clock and of the processor: on a busy machine only the second is a fair comparison.
-measure <- function(label, code) {
-  before <- reset_peak()
-  time <- system.time(result <- code())
-  peak <- resident("VmHWM") - before
-  cpu <- time[["user.self"]] + time[["sys.self"]]
-  if (is.null(result)) reference <<- min(reference, cpu)
-  cat(sprintf("| %-32s | %6.1f | %6.1f | %5.2f | %5.0f | %4.0f |\n", label, time[["elapsed"]], cpu,
-              cpu / reference, peak, if (is.null(result)) 0 else object.size(result$x) / 2^20))
-  result
+# The least of three counts; the memory is what the first call added.
+run_method <- function(method, folder, file) {
+  files <- list.files(folder, "nii.gz$", full.names = TRUE)
+  mask <- readRDS(file.path(folder, "mask.rds"))
+  invisible(RNifti::readNifti(files[1]))
+  invisible(loadNamespace("n2gfl"))
+  gc()
+  before <- reset_peak_memory()
+  times <- matrix(0, 3, 2)
+  for (k in 1:3) {
+    time <- system.time(result <- methods[[method]](files, mask))
+    times[k, ] <- c(time[["elapsed"]], time[["user.self"]] + time[["sys.self"]])
+    if (k == 1) peak <- peak_memory() - before
+    matrix <- if (is.null(result)) 0 else as.numeric(utils::object.size(result$x)) / 2^20
+    rm(result)
+    gc()
+  }
+  saveRDS(list(seconds = min(times[, 1]), cpu = min(times[, 2]), peak = peak, matrix = matrix),
+          file)
 }
-reference <- Inf
 
-read_all <- function(files) {
-  function() {
-    for (file in files) image <- RNifti::readNifti(file)
-    NULL
+# With and without a mask the matrix is the same.
+compare <- function(count) {
+  folder <- tempfile("images")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  files <- write_cohort(folder, count)
+  saveRDS(n2gfl::read_images(files)$space$mask, file.path(folder, "mask.rds"))
+  cat("\n### Reading ", count, " images of ", paste(dim, collapse = " x "), " voxels, ",
+      format(mean(file.size(files)) / 2^20, digits = 2), " MB a file\n\n",
+      "Memory is the peak beyond the process before the call.\n\n", sep = "")
+  print_head("", "seconds", "CPU seconds", "of RNifti's", "peak MB", "matrix MB")
+  reference <- NULL
+  for (method in names(methods)) {
+    run <- run_child("bench/images.R", c(shQuote(method), folder))
+    if (is.null(reference)) reference <- run$cpu
+    print_row(method, sprintf("%.2f", c(run$seconds, run$cpu, run$cpu / reference)),
+              sprintf("%.0f", c(run$peak, run$matrix)))
   }
 }
 
-cat("Writing", count, "images\n")
-files <- write_cohort()
-cat(sprintf("%.1f MB a file\n", mean(file.size(files)) / 2^20))
-invisible(read_all(files)())  # the disk's cache is warm for all
-cat("| | seconds | CPU seconds | of RNifti's | peak MB more | matrix MB |\n|---|---|---|---|---|---|\n")
-invisible(measure("RNifti::readNifti() alone", read_all(files)))
-invisible(measure("RNifti::readNifti() again", read_all(files)))
-mask <- measure("read_images(), no mask", function() read_images(files))$space$mask
-invisible(measure("read_images(), mask", function() read_images(files, mask = mask)))
-invisible(measure("read_images(), coarsen = 2", function() read_images(files, coarsen = 2)))
-unlink(folder, recursive = TRUE)
+arguments <- commandArgs(trailingOnly = TRUE)
+if (length(arguments) == 3) {
+  run_method(arguments[1], arguments[2], arguments[3])
+} else {
+  compare(as.integer(c(arguments, 200)[1]))
+}

@@ -72,6 +72,27 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// read_nifti_cpp
+SEXP read_nifti_cpp(const std::string& path, int volume, bool numbers);
+RcppExport SEXP _n2gfl_read_nifti_cpp(SEXP pathSEXP, SEXP volumeSEXP, SEXP numbersSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< int >::type volume(volumeSEXP);
+    Rcpp::traits::input_parameter< bool >::type numbers(numbersSEXP);
+    rcpp_result_gen = Rcpp::wrap(read_nifti_cpp(path, volume, numbers));
+    return rcpp_result_gen;
+END_RCPP
+}
+// free_volume_cpp
+void free_volume_cpp(SEXP volume);
+RcppExport SEXP _n2gfl_free_volume_cpp(SEXP volumeSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type volume(volumeSEXP);
+    free_volume_cpp(volume);
+    return R_NilValue;
+END_RCPP
+}
 // store_new_cpp
 SEXP store_new_cpp(int images, int voxels, bool narrow);
 RcppExport SEXP _n2gfl_store_new_cpp(SEXP imagesSEXP, SEXP voxelsSEXP, SEXP narrowSEXP) {
@@ -84,40 +105,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// store_put_cpp
-int store_put_cpp(SEXP store, int image, const Rcpp::NumericVector& values, bool zero);
-RcppExport SEXP _n2gfl_store_put_cpp(SEXP storeSEXP, SEXP imageSEXP, SEXP valuesSEXP, SEXP zeroSEXP) {
+// store_add_cpp
+int store_add_cpp(SEXP store, SEXP volume, const Rcpp::IntegerVector& index, bool zero);
+RcppExport SEXP _n2gfl_store_add_cpp(SEXP storeSEXP, SEXP volumeSEXP, SEXP indexSEXP, SEXP zeroSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type store(storeSEXP);
-    Rcpp::traits::input_parameter< int >::type image(imageSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type values(valuesSEXP);
-    Rcpp::traits::input_parameter< bool >::type zero(zeroSEXP);
-    rcpp_result_gen = Rcpp::wrap(store_put_cpp(store, image, values, zero));
-    return rcpp_result_gen;
-END_RCPP
-}
-// is_plain_nifti_cpp
-bool is_plain_nifti_cpp(SEXP image);
-RcppExport SEXP _n2gfl_is_plain_nifti_cpp(SEXP imageSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type image(imageSEXP);
-    rcpp_result_gen = Rcpp::wrap(is_plain_nifti_cpp(image));
-    return rcpp_result_gen;
-END_RCPP
-}
-// store_put_nifti_cpp
-int store_put_nifti_cpp(SEXP store, int number, SEXP image, const Rcpp::IntegerVector& index, bool zero);
-RcppExport SEXP _n2gfl_store_put_nifti_cpp(SEXP storeSEXP, SEXP numberSEXP, SEXP imageSEXP, SEXP indexSEXP, SEXP zeroSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type store(storeSEXP);
-    Rcpp::traits::input_parameter< int >::type number(numberSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type image(imageSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type volume(volumeSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type index(indexSEXP);
     Rcpp::traits::input_parameter< bool >::type zero(zeroSEXP);
-    rcpp_result_gen = Rcpp::wrap(store_put_nifti_cpp(store, number, image, index, zero));
+    rcpp_result_gen = Rcpp::wrap(store_add_cpp(store, volume, index, zero));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -155,35 +152,25 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// add_cpp
-void add_cpp(Rcpp::NumericVector total, const Rcpp::NumericVector& values);
-RcppExport SEXP _n2gfl_add_cpp(SEXP totalSEXP, SEXP valuesSEXP) {
+// add_volume_cpp
+void add_volume_cpp(Rcpp::NumericVector total, SEXP volume);
+RcppExport SEXP _n2gfl_add_volume_cpp(SEXP totalSEXP, SEXP volumeSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type total(totalSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type values(valuesSEXP);
-    add_cpp(total, values);
-    return R_NilValue;
-END_RCPP
-}
-// add_nifti_cpp
-void add_nifti_cpp(Rcpp::NumericVector total, SEXP image);
-RcppExport SEXP _n2gfl_add_nifti_cpp(SEXP totalSEXP, SEXP imageSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type total(totalSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type image(imageSEXP);
-    add_nifti_cpp(total, image);
+    Rcpp::traits::input_parameter< SEXP >::type volume(volumeSEXP);
+    add_volume_cpp(total, volume);
     return R_NilValue;
 END_RCPP
 }
 // block_means_cpp
-Rcpp::NumericVector block_means_cpp(const Rcpp::NumericVector& values, const Rcpp::IntegerVector& block, int blocks);
-RcppExport SEXP _n2gfl_block_means_cpp(SEXP valuesSEXP, SEXP blockSEXP, SEXP blocksSEXP) {
+Rcpp::NumericVector block_means_cpp(SEXP volume, const Rcpp::IntegerVector& block, int blocks);
+RcppExport SEXP _n2gfl_block_means_cpp(SEXP volumeSEXP, SEXP blockSEXP, SEXP blocksSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type values(valuesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type volume(volumeSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type block(blockSEXP);
     Rcpp::traits::input_parameter< int >::type blocks(blocksSEXP);
-    rcpp_result_gen = Rcpp::wrap(block_means_cpp(values, block, blocks));
+    rcpp_result_gen = Rcpp::wrap(block_means_cpp(volume, block, blocks));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -247,15 +234,14 @@ static const R_CallMethodDef CallEntries[] = {
     {"_n2gfl_lambda_max_cpp", (DL_FUNC) &_n2gfl_lambda_max_cpp, 9},
     {"_n2gfl_all_finite_cpp", (DL_FUNC) &_n2gfl_all_finite_cpp, 1},
     {"_n2gfl_hash_cpp", (DL_FUNC) &_n2gfl_hash_cpp, 1},
+    {"_n2gfl_read_nifti_cpp", (DL_FUNC) &_n2gfl_read_nifti_cpp, 3},
+    {"_n2gfl_free_volume_cpp", (DL_FUNC) &_n2gfl_free_volume_cpp, 1},
     {"_n2gfl_store_new_cpp", (DL_FUNC) &_n2gfl_store_new_cpp, 3},
-    {"_n2gfl_store_put_cpp", (DL_FUNC) &_n2gfl_store_put_cpp, 4},
-    {"_n2gfl_is_plain_nifti_cpp", (DL_FUNC) &_n2gfl_is_plain_nifti_cpp, 1},
-    {"_n2gfl_store_put_nifti_cpp", (DL_FUNC) &_n2gfl_store_put_nifti_cpp, 5},
+    {"_n2gfl_store_add_cpp", (DL_FUNC) &_n2gfl_store_add_cpp, 4},
     {"_n2gfl_store_scan_cpp", (DL_FUNC) &_n2gfl_store_scan_cpp, 1},
     {"_n2gfl_store_count_bad_cpp", (DL_FUNC) &_n2gfl_store_count_bad_cpp, 3},
     {"_n2gfl_store_take_cpp", (DL_FUNC) &_n2gfl_store_take_cpp, 3},
-    {"_n2gfl_add_cpp", (DL_FUNC) &_n2gfl_add_cpp, 2},
-    {"_n2gfl_add_nifti_cpp", (DL_FUNC) &_n2gfl_add_nifti_cpp, 2},
+    {"_n2gfl_add_volume_cpp", (DL_FUNC) &_n2gfl_add_volume_cpp, 2},
     {"_n2gfl_block_means_cpp", (DL_FUNC) &_n2gfl_block_means_cpp, 3},
     {"_n2gfl_count_effects_cpp", (DL_FUNC) &_n2gfl_count_effects_cpp, 4},
     {"_n2gfl_label_parts_cpp", (DL_FUNC) &_n2gfl_label_parts_cpp, 5},

@@ -1,6 +1,7 @@
 // read_images() for R: values of images on their way into one matrix.
 #include <RcppEigen.h>
 
+#define RNIFTI_NIFTILIB_VERSION 2  // reads NIfTI-1, too
 #include "RNifti.h"
 #include "RNiftiAPI.h"
 
@@ -8,12 +9,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "glue.h"
 
 using Store = Rcpp::XPtr<n2gfl::VolumeStoreBase>;
+using Image = Rcpp::XPtr<RNifti::NiftiImage>;
 
 namespace {
 
@@ -21,27 +25,61 @@ std::vector<char> as_flags(const Rcpp::LogicalVector& flags) {
   return std::vector<char>(flags.begin(), flags.end());
 }
 
-int put(SEXP store, int image, std::vector<double> values, bool zero) {
-  const Store to(store);
-  if (static_cast<int>(values.size()) != to->voxels())
-    Rcpp::stop("an image has other voxels than the store");
-  int bad = 0;
-  for (double& value : values) {
-    if (std::isfinite(value)) continue;
-    ++bad;
-    if (zero) value = 0;
-  }
-  to->put(image - 1, values.data());
-  return bad;
+RNifti::NiftiImage read_image(const std::string& path, int volume) {
+  if (volume == 0) return RNifti::NiftiImage(path);
+  return RNifti::NiftiImage(path, std::vector<RNifti::NiftiImage::dim_t>(1, volume - 1));
 }
 
-template <class Value>
-void add(Rcpp::NumericVector& total, const Value* values) {
-  for (R_xlen_t k = 0; k < total.size(); ++k)
-    if (std::isfinite(values[k])) total[k] += values[k];
+template <class Stored>
+void copy_scaled(const RNifti::NiftiImage& image, const RNifti::NiftiImageData& data, double* to) {
+  const Stored* from = static_cast<const Stored*>(image->data);
+  std::copy(from, from + data.size(), to);
+  if (!data.isScaled()) return;
+  for (std::size_t k = 0; k < data.size(); ++k) to[k] = to[k] * data.slope + data.intercept;
+}
+
+// RNifti asks for the type at every value; for the common ones it is asked for once.
+void copy_values(const RNifti::NiftiImage& image, const RNifti::NiftiImageData& data, double* to) {
+  switch (image->datatype) {
+    case DT_UINT8: return copy_scaled<std::uint8_t>(image, data, to);
+    case DT_INT16: return copy_scaled<std::int16_t>(image, data, to);
+    case DT_UINT16: return copy_scaled<std::uint16_t>(image, data, to);
+    case DT_FLOAT32: return copy_scaled<float>(image, data, to);
+    case DT_FLOAT64: return copy_scaled<double>(image, data, to);
+    default: std::copy(data.begin(), data.end(), to);
+  }
+}
+
+// visit(values, count) for a volume from read_nifti_cpp(), or any numbers of R.
+template <class Visit>
+auto visit_values(SEXP volume, Visit visit) {
+  if (TYPEOF(volume) != EXTPTRSXP)
+    return visit(static_cast<const double*>(REAL(volume)), Rf_xlength(volume));
+  const Image image(volume);
+  return visit(static_cast<const float*>((*image)->data), static_cast<R_xlen_t>((*image)->nvox));
 }
 
 }  // namespace
+
+// The values of a file, or of one of its volumes (counted from 1; 0 for all). Plain floats stay
+// where RNifti has put them, outside of R, as a pointer, unless R's `numbers` are asked for.
+// [[Rcpp::export(rng = false)]]
+SEXP read_nifti_cpp(const std::string& path, int volume, bool numbers) {
+  RNifti::NiftiImage image = read_image(path, volume);
+  const RNifti::NiftiImageData data = image.data();
+  if (data.isEmpty()) Rcpp::stop("there are no data");
+  if (!numbers && image->datatype == DT_FLOAT32 && !data.isScaled())
+    return Image(new RNifti::NiftiImage(image));
+  Rcpp::NumericVector values(Rcpp::no_init(data.size()));
+  copy_values(image, data, values.begin());
+  return values;
+}
+
+// R does not know how large an image is, and would keep hundreds of them.
+// [[Rcpp::export(rng = false)]]
+void free_volume_cpp(SEXP volume) {
+  if (TYPEOF(volume) == EXTPTRSXP) Image(volume).release();
+}
 
 // [[Rcpp::export(rng = false)]]
 SEXP store_new_cpp(int images, int voxels, bool narrow) {
@@ -49,29 +87,16 @@ SEXP store_new_cpp(int images, int voxels, bool narrow) {
   return Store(new n2gfl::VolumeStore<double>(images, voxels));
 }
 
-// The number of values that are not finite; they are stored as 0 if `zero`.
+// The next image, at the voxels of `index`, which counts from 1. The number of values that are not
+// finite; they are stored as 0 if `zero`.
 // [[Rcpp::export(rng = false)]]
-int store_put_cpp(SEXP store, int image, const Rcpp::NumericVector& values, bool zero) {
-  return put(store, image, std::vector<double>(values.begin(), values.end()), zero);
-}
-
-// Is it an image whose values are used as they are stored?
-// [[Rcpp::export(rng = false)]]
-bool is_plain_nifti_cpp(SEXP image) {
-  const RNifti::NiftiImage nifti(image, true, true);
-  const bool scaled = nifti->scl_slope != 0 && (nifti->scl_slope != 1 || nifti->scl_inter != 0);
-  return !scaled && nifti->data != nullptr && nifti->datatype == DT_FLOAT32;
-}
-
-// The same for a plain image in RNifti's memory; `index` counts voxels from 1.
-// [[Rcpp::export(rng = false)]]
-int store_put_nifti_cpp(SEXP store, int number, SEXP image, const Rcpp::IntegerVector& index,
-                        bool zero) {
-  const RNifti::NiftiImage nifti(image, true, true);
-  const float* data = static_cast<const float*>(nifti->data);
-  std::vector<double> values(index.size());
-  for (R_xlen_t k = 0; k < index.size(); ++k) values[k] = data[index[k] - 1];
-  return put(store, number, std::move(values), zero);
+int store_add_cpp(SEXP store, SEXP volume, const Rcpp::IntegerVector& index, bool zero) {
+  const Store to(store);
+  if (index.size() != to->voxels()) Rcpp::stop("an image has other voxels than the store");
+  return visit_values(volume, [&](const auto* values, R_xlen_t count) {
+    if (index.size() && index[index.size() - 1] > count) Rcpp::stop("an image has other voxels");
+    return to->add(values, index.begin(), zero);
+  });
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -98,31 +123,34 @@ Rcpp::NumericMatrix store_take_cpp(SEXP store, const Rcpp::LogicalVector& keep,
   return x;
 }
 
-// total += values, in place; values that are not finite count as 0.
+// total += volume, in place; values that are not finite count as 0.
 // [[Rcpp::export(rng = false)]]
-void add_cpp(Rcpp::NumericVector total, const Rcpp::NumericVector& values) {
-  add(total, values.begin());
-}
-
-// [[Rcpp::export(rng = false)]]
-void add_nifti_cpp(Rcpp::NumericVector total, SEXP image) {
-  const RNifti::NiftiImage nifti(image, true, true);
-  if (static_cast<R_xlen_t>(nifti->nvox) != total.size()) Rcpp::stop("an image has other voxels");
-  add(total, static_cast<const float*>(nifti->data));
+void add_volume_cpp(Rcpp::NumericVector total, SEXP volume) {
+  double* sum = total.begin();
+  const R_xlen_t size = total.size();
+  visit_values(volume, [&](const auto* values, R_xlen_t count) {
+    if (count != size) Rcpp::stop("an image has other voxels");
+    // Most of an image is background: its zeros need no visit to the sums.
+    for (R_xlen_t k = 0; k < size; ++k)
+      if (values[k] != 0 && std::isfinite(values[k])) sum[k] += values[k];
+  });
 }
 
 // Means of the values of each block; block numbers count from 1.
 // [[Rcpp::export(rng = false)]]
-Rcpp::NumericVector block_means_cpp(const Rcpp::NumericVector& values,
-                                    const Rcpp::IntegerVector& block, int blocks) {
-  std::vector<double> count(blocks, 0.0);
-  Rcpp::NumericVector sum(blocks);
-  for (R_xlen_t k = 0; k < values.size(); ++k) {
-    sum[block[k] - 1] += values[k];
-    count[block[k] - 1] += 1;
-  }
-  for (int b = 0; b < blocks; ++b) sum[b] /= count[b];
-  return sum;
+Rcpp::NumericVector block_means_cpp(SEXP volume, const Rcpp::IntegerVector& block, int blocks) {
+  Rcpp::NumericVector mean(blocks);
+  std::vector<double> sum(blocks, 0.0), share(blocks, 0.0);
+  const int* of = block.begin();
+  visit_values(volume, [&](const auto* values, R_xlen_t count) {
+    if (count != block.size()) Rcpp::stop("an image has other voxels");
+    for (R_xlen_t k = 0; k < count; ++k) {
+      sum[of[k] - 1] += values[k];
+      share[of[k] - 1] += 1;
+    }
+  });
+  for (int b = 0; b < blocks; ++b) mean[b] = sum[b] / share[b];
+  return mean;
 }
 
 // How many columns of x have a weighted correlation with y whose t statistic is below -limit, and how

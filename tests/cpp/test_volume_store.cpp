@@ -13,16 +13,17 @@ namespace {
 // Different in every image and voxel, exact as float.
 double value(int image, int voxel) { return image * 0.25 + voxel; }
 
-template <class Value>
+template <class Value, class Given>
 void check_store(int images, int voxels) {
   n2gfl::VolumeStore<Value> store(images, voxels, 1000 * sizeof(Value));
-  const double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<int> index(voxels);
+  for (int j = 0; j < voxels; ++j) index[j] = 2 * j + 1;
   for (int i = 0; i < images; ++i) {
-    std::vector<double> values(voxels);
-    for (int j = 0; j < voxels; ++j) values[j] = value(i, j);
-    values[1] = 7;               // the same in all images
-    if (i == 1) values[2] = nan;
-    store.put(i, values.data());
+    std::vector<Given> values(2 * voxels, -5);  // every other value is not asked for
+    for (int j = 0; j < voxels; ++j) values[2 * j] = static_cast<Given>(value(i, j));
+    values[2] = 7;  // the same in all images
+    if (i < 2) values[4] = std::numeric_limits<Given>::quiet_NaN();
+    CHECK(store.add(values.data(), index.data(), i == 0) == (i < 2));
   }
   std::vector<char> varies, keep(voxels);
   std::vector<int> bad;
@@ -45,7 +46,11 @@ void check_store(int images, int voxels) {
 
 TEST(volume_store_gives_back_what_is_wanted) {
   for (int voxels : {4, 100, 333, 334, 335, 2000}) {  // around the size of a block
-    check_store<double>(3, voxels);
-    check_store<float>(3, voxels);
+    for (int images : {3, 8, 9, 16, 20}) {            // and of what waits
+      check_store<double, double>(images, voxels);
+      check_store<double, float>(images, voxels);
+      check_store<float, float>(images, voxels);
+      check_store<float, double>(images, voxels);
+    }
   }
 }

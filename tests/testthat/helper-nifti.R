@@ -5,7 +5,8 @@ nifti_types <- list(
   uint8 = list(code = 2, size = 1, what = "integer"), int16 = list(code = 4, size = 2, what = "integer"),
   int32 = list(code = 8, size = 4, what = "integer"), float32 = list(code = 16, size = 4, what = "numeric"),
   float64 = list(code = 64, size = 8, what = "numeric"), int8 = list(code = 256, size = 1, what = "integer"),
-  uint16 = list(code = 512, size = 2, what = "integer"), uint32 = list(code = 768, size = 4, what = "integer")
+  uint16 = list(code = 512, size = 2, what = "integer"), uint32 = list(code = 768, size = 4, what = "integer"),
+  int64 = list(code = 1024, size = 8, what = "integer"), uint64 = list(code = 1280, size = 8, what = "integer")
 )
 
 # Quaternion of a right- or left-handed affine without shear: b, c, d, and the factor of the third
@@ -59,9 +60,37 @@ nifti_header_bytes <- function(dim, affine, type, endian = "little", sform = 2, 
   header
 }
 
+# The same in the second version of the standard, with an sform only.
+nifti2_header_bytes <- function(dim, affine, type, endian = "little", slope = 1, intercept = 0,
+                                start = 544, magic = "n+2") {
+  header <- raw(540)
+  put <- function(at, bytes) header[at + seq_along(bytes)] <<- bytes
+  integers <- function(values, size = 4) writeBin(as.integer(values), raw(), size, endian)
+  doubles <- function(values) writeBin(as.double(values), raw(), 8, endian)
+  put(0, integers(540))
+  put(4, c(charToRaw(magic), as.raw(c(0, 0x0d, 0x0a, 0x1a, 0x0a))))
+  put(12, integers(c(nifti_types[[type]]$code, 8 * nifti_types[[type]]$size), 2))
+  put(16, long_bytes(c(length(dim), dim, rep(1, 7 - length(dim))), endian))
+  put(104, doubles(c(1, sqrt(colSums(affine[1:3, 1:3]^2)), 0, 0, 0, 0)))
+  put(168, long_bytes(start, endian))
+  put(176, doubles(c(slope, intercept)))
+  put(344, integers(c(0, 2)))
+  put(400, doubles(t(affine[1:3, ])))
+  put(500, integers(2))  # mm
+  header
+}
+
+# Whole numbers in eight bytes, which R itself has not.
+long_bytes <- function(values, endian = "little") {
+  halves <- rbind(values %% 2^32, floor(values / 2^32) %% 2^32)
+  if (endian == "big") halves <- halves[2:1, ]
+  writeBin(as.integer(ifelse(halves >= 2^31, halves - 2^32, halves)), raw(), 4, endian)
+}
+
 nifti_data_bytes <- function(values, type, endian = "little") {
   spec <- nifti_types[[type]]
   if (spec$what == "numeric") return(writeBin(as.double(values), raw(), spec$size, endian))
+  if (spec$size == 8) return(long_bytes(values, endian))
   limit <- 2^(8 * spec$size)
   signed <- ifelse(values >= limit / 2, values - limit, values)
   writeBin(as.integer(signed), raw(), spec$size, endian)
@@ -79,6 +108,11 @@ make_nifti <- function(values, file, affine = diag(4), type = "float32", endian 
     return(invisible(file))
   }
   write_bytes(c(header, raw(4), data), file)
+}
+
+make_nifti2 <- function(values, file, affine = diag(4), type = "float32", endian = "little", ...) {
+  header <- nifti2_header_bytes(dim(values), affine, type, endian, ...)
+  write_bytes(c(header, raw(4), nifti_data_bytes(values, type, endian)), file)
 }
 
 write_bytes <- function(bytes, file) {

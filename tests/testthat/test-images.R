@@ -32,7 +32,8 @@ test_that("large and negative values survive", {
   extremes <- list(uint8 = c(0, 255), int8 = c(-128, 127), int16 = c(-32768, 32767),
                    uint16 = c(0, 65535), int32 = c(-2147483647, 2147483647),
                    uint32 = c(0, 4294967295), float32 = c(-2^100, 2^-100),
-                   float64 = c(-pi * 1e200, pi / 1e200))
+                   float64 = c(-pi * 1e200, pi / 1e200), int64 = c(-2^53 + 1, 2^53 - 1),
+                   uint64 = c(0, 2^63 + 2^40))
   for (type in names(extremes)) {
     files <- file.path(folder, paste0(type, 1:2, ".nii"))
     make_nifti(array(extremes[[type]], c(2, 1, 1)), files[1], type = type)
@@ -41,6 +42,62 @@ test_that("large and negative values survive", {
     expect_identical(unname(x), rbind(extremes[[type]], rev(extremes[[type]]), deparse.level = 0),
                      info = type)
   }
+})
+
+test_that("the second version of NIfTI is read as the first is", {
+  folder <- local_folder()
+  eggs <- withr::with_seed(5, egg_images(3))
+  affine <- stored_affine("LAS", dim(eggs[[1]]))
+  at <- function(name, i) file.path(folder, paste0(name, i, c(".nii", ".nii.gz", ".nii")[i]))
+  for (type in c("float32", "float64", "int64")) for (endian in c("little", "big")) {
+    for (i in 1:3) {
+      values <- if (type == "int64") round(100 * eggs[[i]]) else eggs[[i]]
+      make_nifti(values, at("one", i), affine, type = type, endian = endian, slope = 0.5)
+      make_nifti2(values, at("two", i), affine, type = type, endian = endian, slope = 0.5)
+    }
+    one <- read_images(at("one", 1:3), threshold = 0.1)
+    two <- read_images(at("two", 1:3), threshold = 0.1)
+    info <- paste(type, endian)
+    expect_identical(unname(two$x), unname(one$x), info = info)
+    expect_identical(two$space[c("dim", "mask", "affine")], one$space[c("dim", "mask", "affine")],
+                     info = info)
+    expect_identical(read_images(at("two", 1:3), mask = one$space$mask)$x, two$x, info = info)
+    expect_identical(read_images(at("two", 1:3), threshold = 0.1, coarsen = 2)$space$header$dim,
+                     read_images(at("one", 1:3), threshold = 0.1, coarsen = 2)$space$header$dim)
+  }
+  # Both versions in one call; plain floats; four dimensions; a map in the same place.
+  for (i in 1:3) {
+    make_nifti(eggs[[i]], at("one", i), affine)
+    make_nifti2(eggs[[i]], at("two", i), affine)
+  }
+  mixed <- read_images(c(at("one", 1), at("two", 2:3)))
+  expect_identical(unname(mixed$x), unname(read_images(at("one", 1:3))$x))
+  four <- make_nifti2(simplify2array(eggs), file.path(folder, "four.nii.gz"), affine)
+  expect_identical(unname(read_images(four)$x), unname(mixed$x))
+  expect_equal(header_affine(read_images(four)$space$header), affine)
+})
+
+test_that("a damaged file of the second version is refused", {
+  folder <- local_folder()
+  at <- function(name) file.path(folder, name)
+  say <- function(...) file_refusal(read_images(...), folder)
+  egg <- withr::with_seed(1, egg_images(1))[[1]]
+  whole <- readBin(make_nifti2(egg, at("whole.nii")), "raw", 1e5)
+  expect_snapshot(say(write_bytes(whole[1:1000], at("short.nii"))))
+  expect_snapshot(say(make_nifti2(array(egg, c(7, 9, 2, 1, 3)), at("five.nii"))))
+  expect_snapshot(say(make_nifti2(egg, at("foreign.nii"), magic = "abc")))
+  changed <- whole
+  changed[12 + 1:2] <- as.raw(c(0, 6))  # 1536, floats of 16 bytes
+  expect_snapshot(say(write_bytes(changed, at("quad.nii"))))
+})
+
+test_that("labels must be as many as images", {
+  images <- read_images(withr::with_seed(2, egg_images(6)))
+  y <- rep(0:1, 3)
+  expect_snapshot(refusal(n2gfl(images, y[-1], family = "binomial")))
+  expect_snapshot(refusal(cv.n2gfl(images, y[-1], family = "binomial")))
+  expect_snapshot(refusal(cv.n2gfl(images, c(y, 1), family = "binomial")))
+  expect_snapshot(refusal(cv.n2gfl(images, as.numeric(y[-1]))))
 })
 
 test_that("scale factors are applied, per file, with and without a mask", {

@@ -7,16 +7,31 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace n2gfl {
+
+// The system gets back what was freed: glibc keeps it for itself otherwise.
+inline void return_freed_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 class VolumeStoreBase {
  public:
   virtual ~VolumeStoreBase() = default;
-  virtual void put(int image, const double* values) = 0;
+  // The next image: those of its values that `index` says, counted from 1. Gives the number of them
+  // that are not finite, which become 0 if `zero`.
+  virtual int add(const float* values, const int* index, bool zero) = 0;
+  virtual int add(const double* values, const int* index, bool zero) = 0;
   // Per voxel: does it vary over the images; how many of its values are not finite. Per image the same
-  // count, over the voxels of `wanted`.
+  // count, over the voxels of `wanted`. All images must have been added.
   virtual void scan(std::vector<char>& varies, std::vector<int>& bad) const = 0;
   virtual int count_bad(int image, const std::vector<char>& wanted) const = 0;
   // The kept voxels as the columns of `out`; the store is empty afterwards.
@@ -28,24 +43,19 @@ class VolumeStoreBase {
 template <class Value>
 class VolumeStore : public VolumeStoreBase {
  public:
-  // A block of more than 32 MB is memory of its own, which goes back to the system when it is freed.
-  VolumeStore(int images, int voxels, std::size_t block_bytes = 40 << 20)
+  VolumeStore(int images, int voxels, std::size_t block_bytes = 8 << 20)
       : images_(images), voxels_(voxels),
         block_(static_cast<int>(std::min<std::size_t>(
-            1 << 30, 1 + block_bytes / (sizeof(Value) * std::max(1, images))))) {
-    const std::size_t blocks = (static_cast<std::size_t>(voxels) + block_ - 1) / block_;
-    for (std::size_t b = 0; b < blocks; ++b)
-      blocks_.emplace_back(static_cast<std::size_t>(images) * block_size(b));
-  }
+            1 << 30, 1 + block_bytes / (sizeof(Value) * std::max(1, images))))) {}
 
   int images() const override { return images_; }
   int voxels() const override { return voxels_; }
 
-  void put(int image, const double* values) override {
-    for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      Value* at = blocks_[b].data() + image;
-      for (int k = 0; k < block_size(b); ++k, at += images_) *at = static_cast<Value>(*values++);
-    }
+  int add(const float* values, const int* index, bool zero) override {
+    return add_values(values, index, zero);
+  }
+  int add(const double* values, const int* index, bool zero) override {
+    return add_values(values, index, zero);
   }
 
   void scan(std::vector<char>& varies, std::vector<int>& bad) const override {
@@ -53,10 +63,14 @@ class VolumeStore : public VolumeStoreBase {
     bad.assign(voxels_, 0);
     for (int j = 0; j < voxels_; ++j) {
       const Value* x = voxel(j);
+      bool differs = false;
+      int not_finite = 0;
       for (int i = 0; i < images_; ++i) {
-        if (x[i] != x[0]) varies[j] = 1;
-        if (!std::isfinite(x[i])) ++bad[j];
+        differs |= x[i] != x[0];
+        not_finite += !std::isfinite(x[i]);
       }
+      varies[j] = differs;
+      bad[j] = not_finite;
     }
   }
 
@@ -70,26 +84,72 @@ class VolumeStore : public VolumeStoreBase {
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       for (int k = 0; k < block_size(b); ++k) {
         if (!keep[b * block_ + k]) continue;
-        const Value* x = blocks_[b].data() + static_cast<std::size_t>(k) * images_;
+        const Value* x = blocks_[b].get() + static_cast<std::size_t>(k) * images_;
         out = std::copy(x, x + images_, out);
       }
-      std::vector<Value>().swap(blocks_[b]);
+      blocks_[b].reset();
+      return_freed_memory();
     }
     voxels_ = 0;
     blocks_.clear();
   }
 
  private:
+  // So many images wait, one after the other, until they go to their voxels together: a voxel's
+  // values are far apart from the next one's, and each visit costs as much as several values.
+  static constexpr int kWaiting = 8;
+
+  template <class Given>
+  int add_values(const Given* values, const int* index, bool zero) {
+    const std::size_t size = voxels_;
+    if (waiting_.empty()) waiting_.resize(size * std::min(kWaiting, images_));
+    Value* to = waiting_.data() + size * (added_ % kWaiting);
+    int bad = 0;
+    for (int j = 0; j < voxels_; ++j) {
+      Given value = values[index[j] - 1];
+      if (!std::isfinite(value)) {
+        ++bad;
+        if (zero) value = 0;
+      }
+      to[j] = static_cast<Value>(value);
+    }
+    ++added_;
+    if (added_ == images_ || added_ % kWaiting == 0) spread();
+    return bad;
+  }
+
+  // From the images that wait to the voxels.
+  void spread() {
+    if (blocks_.empty()) make_blocks();
+    const int first = (added_ - 1) / kWaiting * kWaiting;
+    const int count = added_ - first;
+    for (int j = 0; j < voxels_; ++j) {
+      Value* to = voxel(j) + first;
+      const Value* from = waiting_.data() + j;
+      for (int i = 0; i < count; ++i, from += voxels_) to[i] = *from;
+    }
+    if (added_ == images_) std::vector<Value>().swap(waiting_);
+  }
+
+  // Not before there is something to store: until then the memory is the caller's.
+  void make_blocks() {
+    const std::size_t blocks = (static_cast<std::size_t>(voxels_) + block_ - 1) / block_;
+    for (std::size_t b = 0; b < blocks; ++b)
+      blocks_.emplace_back(new Value[static_cast<std::size_t>(images_) * block_size(b)]);
+  }
+
   int block_size(std::size_t b) const {
     return static_cast<int>(std::min<std::size_t>(block_, voxels_ - b * block_));
   }
-  const Value* voxel(int j) const {
-    return blocks_[j / block_].data() + static_cast<std::size_t>(j % block_) * images_;
+  Value* voxel(int j) const {
+    return blocks_[j / block_].get() + static_cast<std::size_t>(j % block_) * images_;
   }
 
   int images_, voxels_;
-  int block_;  // voxels in a block
-  std::vector<std::vector<Value>> blocks_;
+  int block_;      // voxels in a block
+  int added_ = 0;  // images so far
+  std::vector<Value> waiting_;
+  std::vector<std::unique_ptr<Value[]>> blocks_;
 };
 
 }  // namespace n2gfl
