@@ -21,8 +21,8 @@ all_checks <- function() {
 
 # ---- Proposition 1: ista and fista under their bounds --------------------------------------------
 
-# The paper's two iterations as it writes them, with the exact prox and the exact Lipschitz constant L.
-# Least squares without an intercept on a chain. Returns F(beta_k) - F(beta*) and the two bounds.
+# The paper's two iterations as it writes them, with the exact prox and the exact Lipschitz constant
+# L. Least squares without an intercept on a chain. Returns F(beta_k) - F(beta*) and the two bounds.
 proposition1 <- function(steps = 200) {
   set.seed(1)
   d <- 60
@@ -66,8 +66,8 @@ plot_convergence <- function(run) {
   shown <- pmax(as.matrix(run[-1]), 1e-16)
   colours <- c("steelblue", "firebrick")
   graphics::matplot(run$k, shown, log = "xy", type = "l", lty = c(1, 1, 2, 2),
-                    lwd = c(2, 2, 1, 1), col = colours, xlab = "iteration k", ylab = "F(beta_k) - F(beta*)",
-                    ylim = c(1e-12, max(shown)))
+                    lwd = c(2, 2, 1, 1), col = colours, xlab = "iteration k",
+                    ylab = "F(beta_k) - F(beta*)", ylim = c(1e-12, max(shown)))
   graphics::legend("bottomleft", bty = "n", lty = c(1, 1, 2, 2), lwd = c(2, 2, 1, 1), col = colours,
                    legend = c("ista", "fista", "bound for ista", "bound for fista"))
 }
@@ -165,7 +165,8 @@ check_proposition3 <- function(n = 7) {
   rbind(check_row("Prop. 3: flows' sum beyond the base polyhedron",
                   max(crossprod(cuts$sets, s) - cuts$cost, abs(sum(s))), 1e-12),
         check_row("Prop. 3: flows' sum against the minimum norm point", max(abs(s - point)), 1e-7),
-        check_row("Prop. 3: what no flow can carry of the minimum norm point", max(abs(left)), 1e-7))
+        check_row("Prop. 3: what no flow can carry of the minimum norm point", max(abs(left)),
+                  1e-7))
 }
 
 # ---- errata --------------------------------------------------------------------------------------
@@ -186,7 +187,7 @@ erratum_thresholds <- function() {
 
 # Lemma 1: a proper cone holds no line, C holds (1, ..., 1, 0) and its opposite.
 erratum_cone <- function() {
-  in_cone <- function(v) max(dist(v[-length(v)])) <= v[length(v)]
+  in_cone <- function(v) max(stats::dist(v[-length(v)])) <= v[length(v)]
   line <- c(1, 1, 1, 0)
   both <- in_cone(line) + in_cone(-line)
   check_row("Erratum, Lemma 1: opposite points that are both in C", both, 2, both == 2)
@@ -196,7 +197,9 @@ erratum_cone <- function() {
 erratum_es <- function() {
   x <- rbind(c(1, 0, 2), c(2, 1, 1), c(0, -1, 1))
   runs <- cbind(c(1, 0, 2), c(1, 0.5, 1))
-  twice <- function(...) n2gfl::ES(rbind(runs, runs) / 2, cbind(x, x), ...) / n2gfl::ES(runs, x, ...)
+  twice <- function(...) {
+    n2gfl::ES(rbind(runs, runs) / 2, cbind(x, x), ...) / n2gfl::ES(runs, x, ...)
+  }
   rbind(check_row("Erratum, ES: the paper's form, twice the features over once", twice(), 2,
                   abs(twice() - 2) < 1e-12),
         check_row("Erratum, ES: divided by the fit, twice the features over once",

@@ -1,5 +1,5 @@
-# The models that the paper compares, behind one interface: fit(x, y, graph, grid = NULL). All of them
-# are linear classifiers, and a fit is a list with
+# The models that the paper compares, behind one interface: fit(x, y, graph, grid = NULL). All are
+# linear classifiers, and a fit is a list with
 #
 #   grid  data frame of tuning parameters, from the strongest penalty to the weakest; when it is not
 #         given, it is made from the rows that fit() is given

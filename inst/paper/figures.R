@@ -58,8 +58,8 @@ figure1 <- function(example = flow_example()) {
   graphics::symbols(c(6, 6), c(2.95, -2.95), circles = c(0.25, 0.25), inches = FALSE, add = TRUE,
                     bg = "grey90")
   graphics::text(c(6, 6), c(2.95, -2.95), c("s", "t"), font = 3)
-  graphics::symbols(x, numeric(5), circles = rep(0.33, 5), inches = FALSE, add = TRUE,
-                    bg = grDevices::hcl.colors(9, "Blues 3")[4 + rank(-example$beta, ties.method = "min")])
+  shade <- grDevices::hcl.colors(9, "Blues 3")[4 + rank(-example$beta, ties.method = "min")]
+  graphics::symbols(x, numeric(5), circles = rep(0.33, 5), inches = FALSE, add = TRUE, bg = shade)
   graphics::text(x, 0, 1:5, font = 2)
   graphics::text(x + 0.42, -0.02, paste0("z = ", number(example$z), "\nb = ", number(example$beta)),
                  adj = c(0, 1.2), cex = 0.75)

@@ -12,7 +12,7 @@ format_cells <- function(table) {
   }), optional = TRUE)
 }
 
-# "91.2 +- 1.3"; the mean alone when there is one cohort only.
+# "91.2 +- 1.3"; the mean alone when there are few cohorts.
 with_half <- function(mean, half, digits) {
   text <- formatC(mean, digits = digits, format = "f")
   text <- ifelse(is.na(half), text,
@@ -24,12 +24,12 @@ with_half <- function(mean, half, digits) {
 wide_table1 <- function(cells, paper = table1_paper) {
   sizes <- sort(unique(c(cells$d, paper$d)))
   row <- function(name, d, seconds) {
-    tried <- d[!is.na(seconds)]
     text <- formatC(signif(seconds, 2), format = "fg")[match(sizes, d)]
     text[is.na(text) | text == "NA"] <- "*"
     # Not run at all, as in the small version, is not the same as over the limit.
     text[!sizes %in% d & sizes > max(d) & !anyNA(seconds)] <- "-"
-    data.frame(method = name, t(text), exponent = formatC(scaling_exponent(d, seconds), format = "f", digits = 1))
+    exponent <- formatC(scaling_exponent(d, seconds), format = "f", digits = 1)
+    data.frame(method = name, t(text), exponent = exponent)
   }
   ours <- lapply(unique(cells$method), function(method) {
     part <- cells[cells$method == method, ]
@@ -53,7 +53,8 @@ wide_table2 <- function(table, which = c("nested", "best")) {
 
 wide_p <- function(table) {
   table <- table[table$model != "n2GFL", ]
-  text <- sprintf("%d : %d (p = %s)", table$better, table$worse, format.pval(table$p, digits = 1, eps = 1e-4))
+  p <- ifelse(table$p < 0.001, "<.001", sub("^0", "", sprintf("%.3f", table$p)))
+  text <- paste0(table$better, " : ", table$worse, " (", p, ")")
   wide <- tapply(text, list(table$task, droplevels(table$model)), identity)
   data.frame(task = rownames(wide), wide, row.names = NULL, check.names = FALSE)
 }
@@ -63,8 +64,9 @@ long_table3 <- function(table, at) {
   columns <- c("voxels", "es_coef", "es_fit", "mdc", "nogueira", "mdc_top50", "sensitivity",
                "precision")
   digits <- c(0, 2, 4, 2, 2, 2, 2, 2)
-  shown <- Map(function(name, digits) with_half(table[[name]], table[[paste0(name, "_half")]], digits),
-               columns, digits)
+  shown <- Map(function(name, digits) {
+    with_half(table[[name]], table[[paste0(name, "_half")]], digits)
+  }, columns, digits)
   shown <- data.frame(task = table$task, model = table$model, shown)
   names(shown) <- c("task", "model", "voxels", "ES", "ES by fit", "mDC", "Nogueira", "mDC top 50",
                     "sensitivity", "precision")
@@ -79,7 +81,7 @@ write_report <- function(folder, set) {
   stability <- table3(results)
   checks <- utils::read.csv(file.path(folder, "checks.csv"))
   settings <- data.frame(setting = c("cohorts a task", "limit a cell of Table 1 in s", "date"),
-                         value = c(nrow(unique(results[c("task", "cohort")])) / nlevels(results$task),
+                         value = c(paste(unique(range(accuracy$cohorts)), collapse = " to "),
                                    set$limit, format(Sys.Date())))
   tables <- list(table1 = cells, table2 = accuracy, table3 = stability, settings = settings)
   for (name in names(tables)) {
@@ -88,7 +90,8 @@ write_report <- function(folder, set) {
   writeLines(c(
     "# The paper, reproduced", "", as_markdown(settings),
     section("Table 1: seconds (* = over the limit)", wide_table1(cells)),
-    section("Table 1: gap to one lower bound, memory", cells[c("method", "d", "gap", "own_gap", "peak")]),
+    section("Table 1: gap to one lower bound, own gap, MB of the process",
+            cells[c("method", "d", "gap", "own_gap", "peak")]),
     comparison_sections(accuracy, stability),
     section("Propositions, dual, errata", checks),
     "", paste0("![](", c("figure1", "figure2", "figure3", "proposition1"), ".png)")
@@ -99,9 +102,11 @@ section <- function(title, table) c("", paste("##", title), "", as_markdown(tabl
 
 comparison_sections <- function(accuracy, stability) {
   c(section("Table 2: nested accuracy in %", wide_table2(accuracy, "nested")),
-    section("Table 2: best accuracy on the grid in %, the paper's way", wide_table2(accuracy, "best")),
+    section("Table 2: best accuracy on the grid in %, the paper's way",
+            wide_table2(accuracy, "best")),
     section("Subjects that only n2GFL has right : that only the other has right (McNemar)",
             wide_p(accuracy)),
-    section("Table 3: stability at the most accurate parameters", long_table3(stability, "accurate")),
+    section("Table 3: stability at the most accurate parameters",
+            long_table3(stability, "accurate")),
     section("Table 3: stability at matched sparsity", long_table3(stability, "matched")))
 }

@@ -1,10 +1,9 @@
 # The tables, figures and checks of the paper.
 #
-#   Rscript run.R [small|full] [FOLDER]     small: some minutes; full: hours on a quiet machine
-#   Rscript run.R part NAME FOLDER ...      one part, see `parts` below
+#   Rscript run.R [small|full] [FOLDER]     small: some minutes; full: an hour or more
 #
-# `make paper` and `make paper FULL=1` call it with out/paper. What is finished stays in the folder and
-# is not made again, so a stopped run goes on where it was. Everything random is seeded.
+# `make paper` and `make paper FULL=1` call it with out/paper. What is finished stays in the folder
+# and is not made again, so a stopped run goes on where it was. Everything random is seeded.
 
 this_script <- function() {
   file <- grep("^--file=", commandArgs(), value = TRUE)

@@ -43,11 +43,11 @@ read_cohorts <- function(folder) {
 
 # ---- Tables 2 and 3: the summaries ---------------------------------------------------------------
 
-# Mean over cohorts with the half width of its 95 % t interval (NA for one cohort).
+# Mean over cohorts with the half width of its 95 % t interval (NA for one or two cohorts).
 mean_and_half <- function(values) {
   values <- values[!is.na(values)]
   n <- length(values)
-  half <- if (n > 1) stats::qt(0.975, n - 1) * stats::sd(values) / sqrt(n) else NA_real_
+  half <- if (n > 2) stats::qt(0.975, n - 1) * stats::sd(values) / sqrt(n) else NA_real_
   c(mean = if (n) mean(values) else NA_real_, half = half)
 }
 
@@ -92,7 +92,7 @@ table3 <- function(results) {
 
 table1_sizes <- c(400, 900, 2500, 4900, 10000)
 
-# The paper's own seconds: CVX and their algorithm on an Intel Core i7-3770; NA = more than 24 hours.
+# The paper's own seconds: CVX and their algorithm on an Intel i7-3770; NA = more than 24 hours.
 table1_paper <- data.frame(d = table1_sizes, cvx = c(5.22, 33.71, 889.80, 1.08e4, NA),
                            theirs = c(0.87, 2.39, 15.95, 64.33, 321.93))
 
@@ -151,14 +151,16 @@ cone_program <- function(problem) {
     cbind(difference, -unit, none(edges, 2)),
     cbind(-difference, -unit, none(edges, 2)),
     cbind(none(1, d + edges + 1), -1),
-    cbind(methods::as(root * problem$x, "CsparseMatrix"), none(n, edges), rep(root, n), none(n, 1)),
+    cbind(methods::as(root * problem$x, "CsparseMatrix"), none(n, edges), rep(root, n),
+          none(n, 1)),
     cbind(none(1, d + edges + 1), -1)
   )
   # ||(r, t - 1/2)|| <= t + 1/2  <=>  ||r||^2 <= 2t
   h <- c(numeric(d + 2 * edges), 0.5, root * problem$y, -0.5)
   penalties <- c(rep(problem$lambda1, d), problem$lambda2 * problem$graph$weight) / scale
   list(cost = c(penalties, 0, 1),
-       G = methods::as(methods::as(G, "generalMatrix"), "CsparseMatrix"), h = h, l = d + 2 * edges, q = n + 2)
+       G = methods::as(methods::as(G, "generalMatrix"), "CsparseMatrix"), h = h,
+       l = d + 2 * edges, q = n + 2)
 }
 
 solve_ecos <- function(problem) {
@@ -228,8 +230,14 @@ run_cell <- function(script, d, method, file, limit) {
   status <- suppressWarnings(system2(
     file.path(R.home("bin"), "Rscript"), c(shQuote(script), "cell", d, method, shQuote(file)),
     stdout = messages, stderr = messages, timeout = limit))
-  if (file.exists(file)) return(invisible())
-  if (status != 124) stop(paste(c(method, "failed at d =", d, readLines(messages)), collapse = "\n"))
+  # A solver that takes the signal as a wish to stop early may have left a line: not an answer.
+  if (status == 124) return(write_stopped(d, method, file, limit))
+  if (!file.exists(file)) {
+    stop(paste(c(method, "failed at d =", d, readLines(messages)), collapse = "\n"))
+  }
+}
+
+write_stopped <- function(d, method, file, limit) {
   write_whole(data.frame(d = d, method = method, seconds = NA, own_gap = NA, objective = NA,
                          zero = NA, peak = NA, limit = limit), file)
 }

@@ -1,5 +1,5 @@
-// A loss that the package does not have, added in one place: counts with a log link. Solvers, prox and
-// certificate are the core's, untouched. vignettes/inside.Rmd shows it.
+// A loss that the package does not have, added in one place: counts with a log link. Solvers, prox
+// and certificate are the core's, untouched. vignettes/inside.Rmd shows it.
 #include "check.hpp"
 #include "random_problem.hpp"
 
@@ -70,7 +70,7 @@ Counts random_counts(Random& random, int rows, int features) {
   return data;
 }
 
-// Objective and relative gap from their definitions, the dual norm by brute force over all node sets.
+// Objective and gap from their definitions, the dual norm by brute force over all node sets.
 void check_optimal(const Counts& data, const PoissonLoss& loss, double lambda1, double lambda2,
                    const VectorXd& beta, double intercept, double null, double gap) {
   VectorXd r;

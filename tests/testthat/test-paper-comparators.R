@@ -81,8 +81,8 @@ test_that("MLDA is what its definition says", {
   means <- rowsum(wide, y) / c(5, 7)
   parts <- eigen(crossprod(wide - means[as.integer(y), ]) / 10, symmetric = TRUE)
   raised <- pmax(parts$values, mean(parts$values))
-  expect_equal(rule$beta, drop(parts$vectors %*% (crossprod(parts$vectors, means[2, ] - means[1, ]) /
-                                                    raised)))
+  along <- crossprod(parts$vectors, means[2, ] - means[1, ])
+  expect_equal(rule$beta, drop(parts$vectors %*% (along / raised)))
 })
 
 test_that("SVM and ridge fits in the space of the rows are those of all features", {
