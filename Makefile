@@ -72,7 +72,7 @@ coverage: setup-coverage
 	@$(RSCRIPT) tools/coverage.R
 
 bench: setup-bench out/installed
-	@for name in fit_path cv tv stability; do $(RSCRIPT) bench/$$name.R || exit 1; done
+	@for name in fit_path cv tv stability images; do $(RSCRIPT) bench/$$name.R || exit 1; done
 
 # What is finished stays in out/paper: a stopped run goes on, and FULL=1 adds to a small one.
 FULL ?=
