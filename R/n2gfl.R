@@ -34,6 +34,8 @@
 #' that way. Where a feature has no size penalty at all (`lambda1 = 0` or a penalty factor of 0), no
 #' scaling makes the dual point feasible; it is then moved along these features until it is, so that
 #' the gap remains a proof. If there are as many of them as observations, only an exact fit has one.
+#' With `penalty = "laplacian"` and more than 1,000 such features the gap is an estimate: what is left
+#' of their gradient is charged at twice the largest coefficient.
 #'
 #' @section Memory:
 #' A double matrix or a `dgCMatrix` is used where it lies: never copied, centred or scaled in
