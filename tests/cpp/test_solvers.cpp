@@ -186,6 +186,31 @@ TEST(a_large_mean_does_not_matter) {
     }
 }
 
+TEST(a_response_far_from_zero_keeps_its_digits) {
+  // y = 1e5 + 1e-5 noise says what y - 1e5, which is exact, says; so does a large offset.
+  for (const char* penalty : kPenalties)
+    for (const char* algorithm : {"pursuit", "fista"}) {
+      Random random(41);
+      Problem far = plain_problem(random, "gaussian", 40, 20);
+      far.settings.penalty = penalty;
+      far.settings.thresh = 1e-9;
+      far.y = 1e5 + 1e-5 * far.y.array();
+      Problem near = far, shifted = far;
+      near.y.array() -= 1e5;
+      shifted.offset.array() += 1e5;
+      const double lambda1 = 0.05 * near.scale(), lambda2 = 0.05 * near.scale();
+      const Fit a = fit_with(near, algorithm, lambda1, lambda2);
+      const Fit b = fit_with(far, algorithm, lambda1, lambda2);
+      const Fit c = fit_with(shifted, algorithm, lambda1, lambda2);
+      CHECK(a.converged && b.converged && c.converged);
+      const double size = dense_beta(a, 20).norm();
+      CHECK(size > 0);
+      CHECK_NEAR((dense_beta(a, 20) - dense_beta(b, 20)).norm() / size, 0, 1e-6);
+      CHECK_NEAR((dense_beta(a, 20) - dense_beta(c, 20)).norm() / size, 0, 1e-6);
+      CHECK_NEAR(b.intercept - 1e5, a.intercept, 1e-10);
+    }
+}
+
 TEST(weights_count_observations) {
   // A weight of two is a row twice, a weight of zero is no row.
   for (const char* family : kFamilies) {

@@ -52,9 +52,10 @@ struct Fit {
 
 class Path {
  public:
-  Path(Design design, const VectorXd& response, const VectorXd& weights, VectorXd offset,
+  Path(Design design, VectorXd response, const VectorXd& weights, VectorXd offset,
        const MatrixXd& covariates, const Graph& graph, VectorXd factor, Settings settings, Poll& poll)
       : settings_(std::move(settings)), graph_(graph), design_(std::move(design)),
+        mean_(take_out_mean(settings_, weights, response, offset)),
         loss_(make_loss(settings_.family, response, weights)),
         profile_(*loss_, unpenalised(covariates), offset) {
     design_.use_rows(weights);
@@ -101,6 +102,19 @@ class Path {
   static constexpr double kFarRatio = 0.4;  // a larger step down in lambda1 needs rows in between
   static constexpr double kStepRatio = 0.5;
   static constexpr double kLooseGap = 1e-2;
+
+  // Least squares sees y - offset alone, and beside an intercept the mean of that does not matter: taken
+  // out first, neither costs digits later. Returns the mean.
+  static double take_out_mean(const Settings& settings, const VectorXd& weights, VectorXd& response,
+                              VectorXd& offset) {
+    if (settings.family != "gaussian") return 0;
+    response -= offset;
+    offset.setZero();
+    if (!settings.intercept) return 0;
+    const double mean = response.dot(weights) / weights.sum();
+    response.array() -= mean;
+    return mean;
+  }
 
   MatrixXd unpenalised(const MatrixXd& covariates) const {
     const int extra = settings_.intercept ? 1 : 0;
@@ -181,7 +195,7 @@ class Path {
     Fit fit;
     const VectorXd coefficients = profile_.coefficients(s.unpenalised);
     const int extra = settings_.intercept ? 1 : 0;
-    if (extra) fit.intercept = coefficients[0];
+    if (extra) fit.intercept = coefficients[0] + mean_;
     fit.covariates = coefficients.tail(coefficients.size() - extra);
     fit.index = s.index;
     fit.value = s.value;
@@ -201,6 +215,7 @@ class Path {
   Settings settings_;
   const Graph& graph_;
   Design design_;
+  double mean_;  // of the response, when it was taken out
   std::unique_ptr<Loss> loss_;
   Profile profile_;
   std::unique_ptr<Model> model_;
