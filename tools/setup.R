@@ -21,7 +21,7 @@ packages <- list(
   document = "roxygen2",
   coverage = "covr",
   bench = character(),
-  paper = character(),
+  paper = "scs",  # the second general solver of Table 1
   site = "pkgdown"
 )
 needs <- list(
