@@ -175,9 +175,12 @@ class Path {
   }
 
   // Goes down a short path of loose fits when the row lies far below what the solver knows: much faster
-  // than one cold fit.
+  // than one cold fit. From nothing both penalties fall together: with the fusion of the last row the
+  // rows before it would have many small regions, all to be fused again. Further down a path the
+  // fusion is what it was.
   void approach(const Penalties& row) {
-    if (forget_ || row.lambda1 > 1.5 * last_.lambda1) {
+    const bool cold = forget_ || row.lambda1 > 1.5 * last_.lambda1;
+    if (cold) {
       solver().restart();
       last_ = {direct_->lambda1_max(row.lambda2), row.lambda2};
       forget_ = false;
@@ -186,7 +189,8 @@ class Path {
     double lambda1 = last_.lambda1;
     while (row.lambda1 < kFarRatio * lambda1 && kStepRatio * lambda1 > floor) {
       lambda1 *= kStepRatio;
-      solver().solve(lambda1, row.lambda2, std::max(kLooseGap, settings_.thresh),
+      const double more = cold && row.lambda1 > 0 ? lambda1 / row.lambda1 : 1.0;
+      solver().solve(lambda1, more * row.lambda2, std::max(kLooseGap, settings_.thresh),
                      settings_.max_iterations);
     }
   }
