@@ -99,8 +99,8 @@ class Path {
   }
 
  private:
-  static constexpr double kFarRatio = 0.4;  // a larger step down in lambda1 needs rows in between
-  static constexpr double kStepRatio = 0.5;
+  static constexpr double kFarRatio = 0.2;  // a larger step down in lambda1 needs rows in between
+  static constexpr double kStepRatio = 0.2;
   static constexpr double kLooseGap = 1e-2;
 
   // Least squares sees y - offset alone, and beside an intercept the mean of that does not matter: taken
