@@ -89,7 +89,7 @@ site: setup-site out/installed
 eigen = $(or $(EIGEN),$(shell $(RSCRIPT) -e \
   'cat(system.file("include", package = "RcppEigen"))' 2>/dev/null),$(wildcard /usr/include/eigen3))
 tests := $(patsubst tests/cpp/%.cpp,%,$(wildcard tests/cpp/*.cpp))
-warnings := -Wall -Wextra -Wpedantic
+warnings := -Wall -Wextra -Wpedantic -Wconversion
 
 cpp sanitize:
 	@test -n "$(eigen)" || { echo "The core needs the Eigen library: please run \

@@ -17,6 +17,11 @@ using Random = std::mt19937;
 
 const double kInfinity = std::numeric_limits<double>::infinity();
 
+// One of 0, ..., n - 1.
+inline int below(Random& random, int n) {
+  return static_cast<int>(random() % static_cast<unsigned>(n));
+}
+
 inline double uniform(Random& random, double from, double to) {
   return std::uniform_real_distribution<double>(from, to)(random);
 }
@@ -49,9 +54,9 @@ inline n2gfl::Graph chain(int n, double weight = 1) {
 // Any number of edges, so that some graphs are empty, some disconnected, some dense.
 inline n2gfl::Graph random_graph(Random& random, int n) {
   std::vector<n2gfl::Edge> edges;
-  const int wanted = random() % (2 * n);
+  const int wanted = below(random, 2 * n);
   for (int k = 0; k < wanted; ++k) {
-    const int i = random() % n, j = random() % n;
+    const int i = below(random, n), j = below(random, n);
     if (i != j) edges.push_back({i, j, uniform(random, 0.2, 2)});
   }
   return n2gfl::Graph(n, edges);

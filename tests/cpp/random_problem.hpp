@@ -68,7 +68,7 @@ inline VectorXd random_factor(Random& random, int features) {
 
 // Everything that the arguments allow, by chance.
 inline Problem random_problem(Random& random) {
-  const int rows = 15 + random() % 20, features = 1 + random() % 10;
+  const int rows = 15 + below(random, 20), features = 1 + below(random, 10);
   Problem p = plain_problem(random, random() % 2 ? "gaussian" : "binomial", rows, features);
   const n2gfl::Sign signs[] = {n2gfl::Sign::nonnegative, n2gfl::Sign::nonpositive,
                                n2gfl::Sign::free};

@@ -11,6 +11,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using n2gfl::Design;
 using n2gfl::Poll;
+using testing::below;
 using testing::Random;
 using testing::SparseColumns;
 using testing::uniform;
@@ -72,7 +73,7 @@ double centred_norm(const VectorXd& x) {
 TEST(design_is_a_view_of_dense_and_sparse_matrices) {
   Random random(1);
   for (int round = 0; round < 10; ++round) {
-    const MatrixXd x = half_empty(random, 1 + random() % 20, 1 + random() % 6);
+    const MatrixXd x = half_empty(random, 1 + below(random, 20), 1 + below(random, 6));
     const SparseColumns sparse(x);
     check_view(dense(x), x, random);
     check_view(sparse.design(), x, random);
@@ -87,7 +88,7 @@ TEST(design_is_a_view_of_dense_and_sparse_matrices) {
 TEST(design_standardises_with_weights) {
   Random random(2);
   const int n = 15;
-  const MatrixXd x = half_empty(random, n, 4).array() + 0.5 * (random() % 2);
+  const MatrixXd x = half_empty(random, n, 4).array() + 0.5 * (below(random, 2));
   VectorXd omega = uniform_vector(random, n, 0.1, 2);
   omega[3] = 0;
   omega /= omega.sum();
@@ -204,7 +205,7 @@ TEST(design_products_cross_blocks) {
 TEST(design_removes_nuisance_effects) {
   Random random(7);
   for (int round = 0; round < 10; ++round) {
-    const int n = 6 + random() % 15, q = 1 + random() % 3;
+    const int n = 6 + below(random, 15), q = 1 + below(random, 3);
     const MatrixXd x = half_empty(random, n, 5), z = uniform_matrix(random, n, q, -1, 1);
     MatrixXd p = uniform_matrix(random, q, n, -1, 1);
     p.col(2).setZero();

@@ -15,6 +15,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using n2gfl::Graph;
 using n2gfl::Leftover;
+using testing::below;
 using testing::kInfinity;
 using testing::Random;
 using testing::random_graph;
@@ -138,7 +139,7 @@ bool flow_proves(const Instance& in, const VectorXd& g, double lambda1, double r
 TEST(dual_norm_agrees_with_all_subsets) {
   for (int seed = 0; seed < 400; ++seed) {
     Random random(seed);
-    const int n = 1 + random() % 10;
+    const int n = 1 + below(random, 10);
     const VectorXd g = uniform_vector(random, n, -1, 1);
     const double lambda1 = uniform(random, 0.01, 0.5), lambda2 = uniform(random, 0, 0.5);
     Instance in(g, random_factor(random, n), random_graph(random, n), lambda2, seed % 2 == 0);
@@ -173,7 +174,7 @@ TEST(dual_norm_stops_when_told) {
 TEST(lambda1_max_agrees_with_all_subsets) {
   for (int seed = 0; seed < 400; ++seed) {
     Random random(seed);
-    const int n = 1 + random() % 10;
+    const int n = 1 + below(random, 10);
     VectorXd g = uniform_vector(random, n, -1, 1);
     if (seed % 10 == 0) g = -g.cwiseAbs();  // nothing wants to rise
     const double lambda2 = seed % 5 == 0 ? 0 : uniform(random, 0, 0.5);

@@ -1,5 +1,6 @@
 // The prox against brute force over every weak order of the nodes, and against its own certificate.
 #include "check.hpp"
+#include "random_data.hpp"
 
 #include <n2gfl/fused_prox.hpp>
 
@@ -16,17 +17,14 @@ using n2gfl::FusedProx;
 using n2gfl::Graph;
 using n2gfl::Poll;
 using n2gfl::Sign;
+using testing::below;
+using testing::kInfinity;
+using testing::Random;
+using testing::uniform;
 
 namespace {
 
-using Random = std::mt19937;
-
-const double kInfinity = std::numeric_limits<double>::infinity();
 const Sign kSigns[] = {Sign::nonnegative, Sign::nonpositive, Sign::free};
-
-double uniform(Random& random, double from, double to) {
-  return std::uniform_real_distribution<double>(from, to)(random);
-}
 
 double normal(Random& random) { return std::normal_distribution<double>()(random); }
 
@@ -146,7 +144,7 @@ std::vector<std::vector<Edge>> connected_graphs(int n) {
 }
 
 void randomise(Problem& p, Random& random) {
-  const int kind = random() % 5;
+  const int kind = below(random, 5);
   for (Edge& e : p.edges) e.weight = kind == 0 ? 1 : uniform(random, 0.1, 2);
   for (int i = 0; i < p.n; ++i) {
     p.z[i] = kind == 1 ? static_cast<double>(random() % 5) - 2 : 2 * normal(random);
@@ -220,12 +218,12 @@ double draw_threshold(Random& random, int kind) {
 // Sparse random graphs, long-range or chain-like, with degenerate weights and values.
 Problem random_problem(int seed, int most_nodes) {
   Random random(seed);
-  const int n = 1 + random() % most_nodes;
-  const int wanted = n < 2 ? 0 : random() % (4 * n + 1);
+  const int n = 1 + below(random, most_nodes);
+  const int wanted = n < 2 ? 0 : below(random, 4 * n + 1);
   std::vector<Edge> edges;
   for (int k = 0; k < wanted; ++k) {
-    const int i = random() % n;
-    const int j = seed % 3 == 0 ? random() % n : std::min<int>(n - 1, i + 1 + random() % 4);
+    const int i = below(random, n);
+    const int j = seed % 3 == 0 ? below(random, n) : std::min<int>(n - 1, i + 1 + below(random, 4));
     if (i != j) edges.push_back({i, j, draw_weight(random, seed % 4)});
   }
   Problem p(n, edges);
@@ -284,7 +282,7 @@ TEST(prox_on_random_trees_is_certified) {
     Problem p = random_problem(seed, 300);
     p.edges.clear();
     for (int i = 1; i < p.n; ++i) {
-      const int parent = seed % 2 ? random() % i : std::max<int>(0, i - 1 - random() % 2);
+      const int parent = seed % 2 ? below(random, i) : std::max<int>(0, i - 1 - below(random, 2));
       p.edges.push_back({parent, i, draw_weight(random, seed % 4)});
     }
     CHECK_NEAR(solve(p, kAlways).gap, 0, 1e-12);

@@ -13,6 +13,7 @@
 using Eigen::VectorXd;
 using n2gfl::Loss;
 using n2gfl::make_loss;
+using testing::below;
 using testing::Random;
 using testing::uniform_vector;
 using testing::vec;
@@ -49,7 +50,7 @@ TEST(loss_value_is_the_weighted_mean) {
   Random random(1);
   for (const char* family : kFamilies)
     for (int round = 0; round < 20; ++round) {
-      const int n = 1 + random() % 12;
+      const int n = 1 + below(random, 12);
       const VectorXd y = random_response(random, family, n);
       const VectorXd weights = uniform_vector(random, n, 0.1, 3);
       const VectorXd eta = uniform_vector(random, n, -3, 3);

@@ -1,6 +1,7 @@
 // Max-flow against plain breadth-first augmentation (Edmonds-Karp) on a dense matrix with a source
 // and a sink, which shares nothing with the core.
 #include "check.hpp"
+#include "random_data.hpp"
 
 #include <n2gfl/max_flow.hpp>
 
@@ -19,15 +20,13 @@ using n2gfl::Grow;
 using n2gfl::MaxFlow;
 using n2gfl::Network;
 using n2gfl::Poll;
+using testing::below;
+using testing::Random;
+using testing::uniform;
 
 namespace {
 
-using Random = std::mt19937;
 using Matrix = std::vector<std::vector<double>>;
-
-double uniform(Random& random, double from, double to) {
-  return std::uniform_real_distribution<double>(from, to)(random);
-}
 
 double reference_max_flow(Matrix residual, int source, int sink) {
   const int n = static_cast<int>(residual.size());
@@ -83,16 +82,16 @@ struct Instance {
       if (!few || random() % 3 == 0)
         s = (random() % 2 ? 1 : -1) * draw_capacity(random, kind) * (random() % 4 ? 1 : 3);
     const int groups = random() % 3 == 0 ? 2 : 1;
-    for (int& g : group) g = random() % groups;
+    for (int& g : group) g = below(random, groups);
   }
 };
 
 Instance random_instance(Random& random, Kind kind) {
-  const int n = 1 + random() % 10;
-  const int wanted = random() % (3 * n);
+  const int n = 1 + below(random, 10);
+  const int wanted = below(random, 3 * n);
   std::vector<Edge> edges;
   for (int k = 0; k < wanted; ++k) {
-    const int i = random() % n, j = random() % n;
+    const int i = below(random, n), j = below(random, n);
     if (i != j) edges.push_back({i, j, draw_capacity(random, kind)});
   }
   Instance in(Graph(n, edges), std::vector<double>(n, 0.0));

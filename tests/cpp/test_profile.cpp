@@ -14,6 +14,7 @@ using Eigen::VectorXd;
 using n2gfl::Loss;
 using n2gfl::make_loss;
 using n2gfl::Profile;
+using testing::below;
 using testing::Random;
 using testing::uniform_matrix;
 using testing::uniform_vector;
@@ -87,11 +88,11 @@ TEST(profile_finds_the_best_coefficients) {
   Random random(2);
   for (const char* family : kFamilies)
     for (int round = 0; round < 30; ++round) {
-      const int n = 25 + random() % 10;
+      const int n = 25 + below(random, 10);
       VectorXd weights = uniform_vector(random, n, 0.2, 2);
       if (round % 3 == 0) weights[random() % n] = 0;
       const auto loss = make_loss(family, random_response(random, family, n), weights);
-      const MatrixXd covariates = uniform_matrix(random, n, random() % 3, -1, 1);
+      const MatrixXd covariates = uniform_matrix(random, n, below(random, 3), -1, 1);
       const VectorXd offset = uniform_vector(random, n, -1, 1);
       const VectorXd eta = uniform_vector(random, n, -2, 2);
       check_best(*loss, with_intercept(covariates), offset, eta, random);

@@ -15,6 +15,7 @@ using Eigen::VectorXd;
 using n2gfl::Fit;
 using n2gfl::Poll;
 using n2gfl::Sign;
+using testing::below;
 using testing::Certificate;
 using testing::certify;
 using testing::dense_beta;
@@ -502,7 +503,7 @@ TEST(the_gap_bounds_what_is_left_where_no_penalty_holds) {
         p.factor[random() % p.features()] = 0;
         p.x.col(random() % p.features()) *= 1e-3;  // small columns want large coefficients
         p.settings.thresh = 1e-2;
-        p.settings.max_iterations = 1 + random() % 30;
+        p.settings.max_iterations = 1 + below(random, 30);
         const double lambda1 = seed % 2 ? 0.1 * p.scale() : 0.0, lambda2 = (seed % 3) * 0.05 * p.scale();
         const Fit fit = fit_with(p, algorithm, lambda1, lambda2);
         p.settings.thresh = 1e-10;

@@ -125,7 +125,8 @@ class RegionPursuit final : public PathSolver {
     std::vector<int> steep;
     for (int i = 0; i < model_.features(); ++i)
       if (!in_work_[i] && steepness(i) > kSteep) steep.push_back(i);
-    const std::size_t most = std::max({1000.0, 0.03 * model_.features(), 2.0 * regions_.nonzero()});
+    const auto most = static_cast<std::size_t>(
+        std::max({1000.0, 0.03 * model_.features(), 2.0 * regions_.nonzero()}));
     if (steep.size() > most) {
       auto steeper = [&](int a, int b) { return rank(a) > rank(b); };
       std::nth_element(steep.begin(), steep.begin() + most, steep.end(), steeper);
@@ -246,7 +247,7 @@ class RegionPursuit final : public PathSolver {
 
   bool matters(const Piece& piece) const {
     if (piece.threshold > 0 && piece.gain <= 1e-12 * piece.threshold) return false;
-    return piece.gain > rounding_ * piece.nodes.size();
+    return piece.gain > rounding_ * static_cast<double>(piece.nodes.size());
   }
 
   Leftover leftover_of_pieces() const {
@@ -334,7 +335,7 @@ class RegionPursuit final : public PathSolver {
     std::vector<int> uncertain;
     for (int i = 0; i < model_.features(); ++i)
       if (gradient_.error(i) > 0 && may_violate(i, tolerance)) uncertain.push_back(i);
-    if (uncertain.size() > kLazyShare * model_.features()) return gradient_.compute_all();
+    if (static_cast<double>(uncertain.size()) > kLazyShare * model_.features()) return gradient_.compute_all();
     for (int i : uncertain) gradient_(i);
   }
 

@@ -13,6 +13,7 @@ using Eigen::VectorXd;
 using n2gfl::Fit;
 using n2gfl::Poll;
 using n2gfl::Sign;
+using testing::below;
 using testing::kInfinity;
 using testing::Problem;
 using testing::Random;
@@ -29,7 +30,7 @@ double any_scale(Random& random, double decades) {
 // Columns as real data have them at their worst.
 void spoil_columns(Problem& p, Random& random) {
   for (int j = 0; j < p.features(); ++j) {
-    const int k = random() % p.features();
+    const int k = below(random, p.features());
     switch (random() % 12) {
       case 0: p.x.col(j).setZero(); break;
       case 1: p.x.col(j).setConstant(uniform(random, -2, 2)); break;
@@ -46,9 +47,9 @@ void spoil_columns(Problem& p, Random& random) {
 
 n2gfl::Graph spoilt_graph(Random& random, int n) {
   std::vector<n2gfl::Edge> edges;
-  const int wanted = random() % (3 * n);
+  const int wanted = below(random, 3 * n);
   for (int k = 0; k < wanted; ++k) {
-    const int i = random() % n, j = random() % n;
+    const int i = below(random, n), j = below(random, n);
     if (i != j) edges.push_back({i, j, any_scale(random, 4)});
   }
   return n2gfl::Graph(n, edges);
@@ -58,7 +59,7 @@ n2gfl::Graph spoilt_graph(Random& random, int n) {
 VectorXd nearly_separating(const Problem& p, Random& random) {
   VectorXd column(p.rows());
   for (int i = 0; i < p.rows(); ++i) column[i] = (p.y[i] > 0 ? 1 : -1) * uniform(random, 0.01, 1);
-  for (int flips = random() % 3; flips > 0; --flips) column[random() % p.rows()] *= -1;
+  for (int flips = below(random, 3); flips > 0; --flips) column[below(random, p.rows())] *= -1;
   return column * any_scale(random, 3);
 }
 

@@ -2,6 +2,7 @@
 // nodes, several components of different size. Judged component by component, in long double, by the
 // gap between b and the flow, which proves b whatever the graph is.
 #include "fuzz.hpp"
+#include "random_data.hpp"
 
 #include <n2gfl/fused_prox.hpp>
 
@@ -16,17 +17,15 @@ using Eigen::VectorXd;
 using n2gfl::Edge;
 using n2gfl::Graph;
 using n2gfl::Sign;
+using testing::below;
+using testing::Random;
+using testing::uniform;
 
 namespace {
 
-using Random = std::mt19937;
 using Long = long double;
 
 constexpr Long kInfinity = std::numeric_limits<Long>::infinity();
-
-double uniform(Random& random, double from, double to) {
-  return std::uniform_real_distribution<double>(from, to)(random);
-}
 
 struct Problem {
   int n = 0;
@@ -48,34 +47,34 @@ std::vector<Edge> grid_edges(int width, int height) {
 }
 
 void draw_graph(Problem& p, Random& random) {
-  const int side = random() % 8 == 0 ? 24 : 2 + random() % 6;
+  const int side = below(random, 8) == 0 ? 24 : 2 + below(random, 6);
   switch (random() % 5) {
     case 0:
       p.n = side * side;
       p.edges = grid_edges(side, side);
       break;
     case 1:  // a chain
-      p.n = 1 + random() % 60;
+      p.n = 1 + below(random, 60);
       p.edges = grid_edges(p.n, 1);
       break;
     case 2:  // a star: one node of high degree
-      p.n = 2 + random() % 90;
+      p.n = 2 + below(random, 90);
       for (int i = 1; i < p.n; ++i) p.edges.push_back({0, i, 1.0});
       break;
     default:  // anything: loose nodes, several components, edges more than once
-      p.n = 1 + random() % 40;
-      for (int k = random() % (4 * p.n); k > 0; --k) {
-        const int i = random() % p.n, j = random() % p.n;
+      p.n = 1 + below(random, 40);
+      for (int k = below(random, 4 * p.n); k > 0; --k) {
+        const int i = below(random, p.n), j = below(random, p.n);
         if (i != j) p.edges.push_back({i, j, 1.0});
       }
   }
 }
 
 void draw_weights(Problem& p, Random& random) {
-  const int kind = random() % 5;
+  const int kind = below(random, 5);
   for (Edge& e : p.edges) {
     if (kind == 1) e.weight = uniform(random, 0, 2);
-    if (kind == 2) e.weight = random() % 3;
+    if (kind == 2) e.weight = below(random, 3);
     if (kind == 3) e.weight = std::pow(10.0, uniform(random, -6, 6));
     if (kind == 4) e.weight = random() % 2 ? 1e-12 : 1;
   }
@@ -92,7 +91,7 @@ double draw_value(Random& random, int kind) {
 }
 
 void draw_terms(Problem& p, Random& random) {
-  const int values = random() % 7, masses = random() % 4, thresholds = random() % 5;
+  const int values = below(random, 7), masses = below(random, 4), thresholds = below(random, 5);
   p.z.resize(p.n);
   p.masses.setOnes(p.n);
   p.thresholds.setZero(p.n);
@@ -139,7 +138,8 @@ Problem draw(Random& random) {
   if (random() % 8 == 0) scale_all(p, random() % 2 ? 1e-290 : 1e290);
   if (random() % 16 == 0) scale_all(p, 1e-310);  // denormal
   double largest = p.n * (p.masses.array() * p.z.array()).abs().maxCoeff();
-  for (const Edge& e : p.edges) largest = std::fmax(largest, p.edges.size() * p.theta * e.weight);
+  const double many = static_cast<double>(p.edges.size());
+  for (const Edge& e : p.edges) largest = std::fmax(largest, many * p.theta * e.weight);
   if (!(largest < 1e305)) scale_all(p, 1e-20);  // sums must be numbers
   return p;
 }
