@@ -175,7 +175,7 @@ solve_ecos <- function(problem) {
 solve_scs <- function(problem) {
   program <- cone_program(problem)
   cone <- list(l = as.integer(program$l), q = as.integer(program$q))
-  answer <- scs::scs(program$G, program$h, program$cost, cone,
+  answer <- scs::scs(program$G, program$h, program$cost, cone = cone,
                      control = list(eps_abs = 1e-8, eps_rel = 1e-8, max_iters = 1e6L))
   list(beta = pmax(answer$x[seq_len(ncol(problem$x))], 0), gap = answer$info$gap)
 }
