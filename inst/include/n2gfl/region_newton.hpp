@@ -9,6 +9,7 @@
 
 #include "contracted_problem.hpp"
 #include "model.hpp"
+#include "region_gram.hpp"
 #include "regions.hpp"
 
 namespace n2gfl {
@@ -69,7 +70,8 @@ class RegionNewton {
     ContractedSolution best;
     double t = 0;
     for (int tries = 0; t == 0 && tries < kMostDampings; ++tries) {
-      fill_hessian(columns, curvature + damping_ * model_->profile.loss().weights(), problem);
+      fill_hessian(regions, columns, curvature + damping_ * model_->profile.loss().weights(),
+                   problem);
       best = ActiveSet(problem, model_->poll).solve();
       if (!(best.decrease > 0)) return 0;
       t = line_search(columns, problem, best, before);
@@ -77,10 +79,12 @@ class RegionNewton {
       damp(columns * (best.value - problem.start), before);
     }
     if (t == 1) damping_ *= 0.1;
-    if (t == 1 && best.groups < regions.size())
+    if (t == 1 && best.groups < regions.size()) {
       regions.merge(best.group, best.groups, best.value);
-    else
+      if (model_->profile.loss().quadratic()) gram_.merge(best.group, regions);
+    } else {
       regions.set_values(problem.start + t * (best.value - problem.start), t < 1);
+    }
     return t > 0 ? best.decrease : 0;
   }
 
@@ -91,15 +95,13 @@ class RegionNewton {
   }
 
   // The model is centred at the start, so the small ridge only shortens steps: it moves no optimum.
-  void fill_hessian(const MatrixXd& columns, const VectorXd& curvature,
-                    ContractedProblem& problem) const {
-    const MatrixXd weighted = curvature.cwiseSqrt().asDiagonal() * columns;
-    MatrixXd hessian = MatrixXd::Zero(columns.cols(), columns.cols());
-    hessian.selfadjointView<Eigen::Lower>().rankUpdate(weighted.transpose());
-    hessian.triangularView<Eigen::StrictlyUpper>() = hessian.transpose();
+  void fill_hessian(const Regions& regions, const MatrixXd& columns, const VectorXd& curvature,
+                    ContractedProblem& problem) {
+    const bool quadratic = model_->profile.loss().quadratic();
+    MatrixXd hessian =
+        quadratic ? gram_.of(regions, columns, curvature) : weighted_gram(columns, curvature);
     const VectorXd whole = hessian.diagonal();  // the projection may leave nothing but rounding of it
-    if (!model_->profile.loss().quadratic())
-      model_->profile.project_hessian(curvature, columns, hessian);
+    if (!quadratic) model_->profile.project_hessian(curvature, columns, hessian);
     hessian.diagonal() += 1e-11 * whole;
     hessian.diagonal().array() += 1e-12 * whole.maxCoeff();
     problem.hessian = std::move(hessian);
@@ -119,6 +121,7 @@ class RegionNewton {
   }
 
   const Model* model_;
+  RegionGram gram_;
   VectorXd residual_;
   double loss_ = 0, penalty_ = 0;
   double damping_ = 0;  // curvature added to the loss, per unit of weight

@@ -21,6 +21,7 @@ struct Region {
   double value = 0;
   double factor = 0;    // sum of the nodes' penalty factors
   int tie = 0;          // after a split: +1 wants up, -1 wants down
+  int content = 0;      // a number that changes with the nodes
 };
 
 // A set of nodes of one region (or of the zero set) that wants to leave it upwards or downwards.
@@ -31,6 +32,15 @@ struct Piece {
   double gain = 0;       // excess that is left: the slope of the objective
   double threshold = 0;  // lambda1 * u, summed
 };
+
+// columns' diag(h) columns, from half of the products.
+inline MatrixXd weighted_gram(const MatrixXd& columns, const VectorXd& h) {
+  const MatrixXd weighted = h.cwiseSqrt().asDiagonal() * columns;
+  MatrixXd gram = MatrixXd::Zero(columns.cols(), columns.cols());
+  gram.selfadjointView<Eigen::Lower>().rankUpdate(weighted.transpose());
+  gram.triangularView<Eigen::StrictlyUpper>() = gram.transpose();
+  return gram;
+}
 
 class Regions {
  public:
@@ -186,8 +196,9 @@ class Regions {
     list_.push_back(std::move(region));
   }
 
-  void sum_columns(Region& region) const {
+  void sum_columns(Region& region) {
     region.column.setZero(model_->x.rows());
+    region.content = next_content_++;
     region.factor = 0;
     for (int i : region.nodes) {
       model_->x.add(i, 1.0, region.column);
@@ -197,7 +208,8 @@ class Regions {
     model_->profile.project_out(region.column, region.projection);
   }
 
-  static void absorb(Region& target, Region& other) {
+  void absorb(Region& target, Region& other) {
+    target.content = next_content_++;
     target.column += other.column;
     target.projection += other.projection;
     target.factor += other.factor;
@@ -236,6 +248,7 @@ class Regions {
   const Model* model_;
   std::vector<Region> list_;
   std::vector<int> of_;
+  int next_content_ = 0;
   bool fused_ = true;
 };
 
