@@ -104,7 +104,14 @@ class DualNorm {
       else
         count(terms, i, small_);
     }
-    search_.run(terms, seeds_, terms.way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
+    search(terms, seeds_, tolerance);
+  }
+
+  // Sends away what the seeds have too much, as far as it goes. Seeds that have nothing left are
+  // dropped from the list.
+  void search(GradientTerms& terms, std::vector<int>& seeds, double tolerance) {
+    spread(terms, seeds, tolerance);
+    search_.run(terms, seeds, terms.way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
   }
 
   // What is left after search_from_all.
@@ -155,6 +162,39 @@ class DualNorm {
   }
 
  private:
+  static constexpr int kSpreads = 4;
+
+  // Seeds in the zero set share their surplus with neighbours that have room for it, half of the
+  // difference at a time. A search would do it too, but stops where a surplus is just gone: then the
+  // next small change makes every such node a seed again.
+  void spread(GradientTerms& terms, std::vector<int>& seeds, double tolerance) {
+    for (int pass = 0; pass < kSpreads && !seeds.empty(); ++pass) {
+      std::size_t kept = 0;
+      for (int i : seeds) {
+        const bool zero = terms.regions == nullptr || terms.regions->of(i) < 0;
+        if (!zero || share(terms, i) > tolerance) seeds[kept++] = i;
+      }
+      seeds.resize(kept);
+    }
+  }
+
+  // Returns the surplus that is left. No neighbour gets one.
+  double share(GradientTerms& terms, int i) {
+    const int way = terms.way;
+    double surplus = way * terms.excess(i);
+    for (int a = net_.begin(i); a < net_.end(i) && surplus > 0; ++a) {
+      const Arc& u = net_.arc(a);
+      const double room = u.capacity - way * u.flow;
+      if (room <= 0 || !terms.open(i, u.head)) continue;
+      const double lack = -way * terms.excess(u.head);
+      if (!(lack > 0) || std::isinf(lack)) continue;
+      const double sent = std::min(0.5 * (surplus + lack), lack);
+      net_.set_flow(a, sent < room ? u.flow + way * sent : way * u.capacity);
+      surplus -= std::min(sent, room);
+    }
+    return surplus;
+  }
+
   void count(const GradientTerms& terms, int i, Leftover& left) const {
     left.add(terms.violation(i), model_.threshold(terms.lambda1, i));
   }

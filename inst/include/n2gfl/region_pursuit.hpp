@@ -201,7 +201,7 @@ class RegionPursuit final : public PathSolver {
       std::vector<int> seeds;
       for (int i : work_)
         if ((way > 0 || regions_.of(i) < 0) && way * terms.excess(i) > tolerance) seeds.push_back(i);
-      search_.run(terms, seeds, way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
+      norm_.search(terms, seeds, tolerance);
       collect_pieces(way);
     }
   }
