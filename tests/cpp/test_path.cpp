@@ -262,6 +262,27 @@ TEST(nonpositive_is_the_mirror_of_nonnegative) {
   }
 }
 
+// Pursuit hands over to a first-order method where regions are many, and only if the gap that is asked
+// for is one that such a method reaches. Both ways must end at the same fits, cold and warm.
+TEST(many_regions_are_left_to_another_solver) {
+  Random random(11);
+  Problem p = plain_problem(random, "gaussian", 400, 700);
+  const VectorXd signal = testing::uniform_vector(random, 700, -1, 1);
+  p.y = p.x * signal;
+  Problem exact = p;
+  exact.settings.thresh = 1e-10;
+  Poll poll, exact_poll;
+  const auto loose_path = p.path(poll), exact_path = exact.path(exact_poll);
+  for (double lambda : {0.004, 0.003}) {
+    const Fit a = loose_path->fit({lambda, lambda}), b = exact_path->fit({lambda, lambda});
+    CHECK(b.pieces >= 300);
+    CHECK(a.iterations > 20 && b.iterations < 60);  // steps of the one kind, rounds of the other
+    CHECK(a.gap > 1e-10 && a.gap <= 1e-6 && b.gap <= 1e-10);
+    CHECK_NEAR((dense_beta(a, 700) - dense_beta(b, 700)).norm() / dense_beta(b, 700).norm(), 0, 1e-2);
+    CHECK_NEAR(a.deviance_ratio, b.deviance_ratio, 1e-4);
+  }
+}
+
 TEST(an_unknown_family_is_refused) {
   Random random(10);
   Problem p = plain_problem(random, "gaussian", 10, 3);

@@ -92,8 +92,7 @@ class Path {
 
   Fit fit(const Penalties& row) {
     approach(row);
-    const Solution s =
-        solver().solve(row.lambda1, row.lambda2, settings_.thresh, settings_.max_iterations);
+    const Solution s = solve(row, settings_.thresh);
     last_ = row;
     return describe(s);
   }
@@ -101,7 +100,7 @@ class Path {
  private:
   static constexpr double kFarRatio = 0.2;  // a larger step down in lambda1 needs rows in between
   static constexpr double kStepRatio = 0.2;
-  static constexpr double kLooseGap = 1e-2;
+  static constexpr double kLooseGap = 0.3;
 
   // Least squares sees y - offset alone, and beside an intercept the mean of that does not matter: taken
   // out first, neither costs digits later. Returns the mean.
@@ -147,6 +146,19 @@ class Path {
                                                     settings_.algorithm == "fista");
   }
 
+  // The solver's answer, or fista's where the solver gives up. One that gave up before it did anything
+  // has not seen what fista did in the rows before.
+  Solution solve(const Penalties& row, double thresh) {
+    const Solution s = solver().solve(row.lambda1, row.lambda2, thresh, settings_.max_iterations);
+    if (!s.gave_up) return s;
+    const bool first = stand_in_ == nullptr;
+    if (first)
+      stand_in_ = std::make_unique<ProximalGradient>(
+          *model_, std::make_unique<FusedPenalty>(*model_), true);
+    if (first || s.iterations > 0) stand_in_->start(s);
+    return stand_in_->solve(row.lambda1, row.lambda2, thresh, settings_.max_iterations);
+  }
+
   Solver& solver() { return iterative_ ? *iterative_ : static_cast<Solver&>(*direct_); }
 
   void find_null_loss(const VectorXd& offset) {
@@ -190,8 +202,7 @@ class Path {
     while (row.lambda1 < kFarRatio * lambda1 && kStepRatio * lambda1 > floor) {
       lambda1 *= kStepRatio;
       const double more = cold && row.lambda1 > 0 ? lambda1 / row.lambda1 : 1.0;
-      solver().solve(lambda1, more * row.lambda2, std::max(kLooseGap, settings_.thresh),
-                     settings_.max_iterations);
+      solve({lambda1, more * row.lambda2}, std::max(kLooseGap, settings_.thresh));
     }
   }
 
@@ -225,6 +236,7 @@ class Path {
   std::unique_ptr<Model> model_;
   std::unique_ptr<PathSolver> direct_;
   std::unique_ptr<Solver> iterative_;  // ista, fista
+  std::unique_ptr<ProximalGradient> stand_in_;
   double null_loss_ = 0;
   Penalties last_{0, 0};
   bool forget_ = true;  // the solver's state does not belong to the path

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -24,6 +25,14 @@ class ProximalGradient final : public Solver {
   void restart() override {
     beta_.setZero(model_.features());
     eta_.setZero(model_.x.rows());
+  }
+
+  // Goes on from the coefficients of another solver.
+  void start(const Solution& solution) {
+    beta_.setZero(model_.features());
+    for (std::size_t k = 0; k < solution.index.size(); ++k)
+      beta_[solution.index[k]] = solution.value[k];
+    eta_ = times(beta_);
   }
 
   Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) override {

@@ -54,7 +54,8 @@ class RegionGram {
     }
     MatrixXd moved(regions.size(), regions.size());
     for (std::size_t b = 0; b < known.size(); ++b)
-      for (std::size_t a = 0; a < known.size(); ++a) moved(known[a], known[b]) = gram_(old[a], old[b]);
+      for (std::size_t a = 0; a < known.size(); ++a)
+        moved(known[a], known[b]) = gram_(old[a], old[b]);
     gram_.swap(moved);
     remember(regions);
     return fresh;

@@ -39,11 +39,14 @@ class RegionPursuit final : public PathSolver {
   Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) override {
     set_penalties(lambda1, lambda2);
     iterations_ = 0;
+    may_give_up_ = thresh >= kLeastGapOfOthers;
+    double gap = std::numeric_limits<double>::infinity(), stop = 0.3 * thresh;
+    if (too_many_regions()) return solution(gap);
     newton_.run(regions_, lambda1_, lambda2_, 1e-8, 10);
     choose_work();
-    double gap = std::numeric_limits<double>::infinity(), stop = 0.3 * thresh;
     for (int attempt = 0; attempt < kMaxCertificates; ++attempt) {
       const bool moved = solve_on_work(stop, max_iterations);
+      if (too_many_regions()) return solution(gap);
       if (!moved && attempt > 0) stop *= 0.01;
       gap = certify(thresh);
       if (gap <= thresh || iterations_ >= max_iterations) break;
@@ -85,7 +88,19 @@ class RegionPursuit final : public PathSolver {
   static constexpr int kMaxRounds = 40;     // on one working set
   static constexpr int kMostPieces = 60;    // split at a time, or half as many as there are regions
   static constexpr double kSteep = 0.9;     // of the threshold: worth a place in the working set
+  static constexpr int kManyRegions = 300;
+  static constexpr double kStepsForOne = 40;        // first-order steps that one of Newton's is worth
+  static constexpr double kLeastGapOfOthers = 1e-8;
   static constexpr double kLazyShare = 0.2; // more columns than this: one full product instead
+
+  // A Newton step costs about R^3 + N R^2 / 4 for R regions, a step of a first-order method N d at the
+  // speed of memory. Where regions are many, the second kind is faster, unless digits are asked of it
+  // that it hardly ever reaches.
+  bool too_many_regions() const {
+    const double regions = regions_.size(), rows = model_.x.rows();
+    if (!may_give_up_ || regions < kManyRegions) return false;
+    return regions * regions * (regions + 0.25 * rows) > kStepsForOne * rows * model_.features();
+  }
 
   // ---- penalties
 
@@ -181,6 +196,7 @@ class RegionPursuit final : public PathSolver {
       last = newton_.objective();
       last_gap = gap;
       split(most);
+      if (too_many_regions()) return true;
       newton_.run(regions_, lambda1_, lambda2_, 1e-13, round < 2 && left.ratio > 1e-2 ? 4 : 12);
       moved = true;
     }
@@ -364,6 +380,7 @@ class RegionPursuit final : public PathSolver {
     answer.objective = newton_.objective();
     answer.gap = gap;
     answer.iterations = iterations_;
+    answer.gave_up = too_many_regions();
     return answer;
   }
 
@@ -379,6 +396,7 @@ class RegionPursuit final : public PathSolver {
   VectorXd theta_;       // the dual point of the certificate: the residual, or close to it
   double rounding_ = 0;  // of one node's excess, at the present residual and flow
   int iterations_ = 0;
+  bool may_give_up_ = false;
   std::vector<int> work_;
   std::vector<char> in_work_, taken_;
   std::vector<Piece> pieces_;

@@ -14,11 +14,12 @@ struct Solution {
   double loss = 0, objective = 0;
   double gap = 0;          // relative to the null objective
   int iterations = 0;
+  bool gave_up = false;    // another solver will be faster from here on
 };
 
 inline Solution dense_solution(const VectorXd& beta, const VectorXd& unpenalised, double loss,
                                double objective, double gap, int iterations) {
-  Solution answer{{}, {}, unpenalised, loss, objective, gap, iterations};
+  Solution answer{{}, {}, unpenalised, loss, objective, gap, iterations, false};
   for (int i = 0; i < beta.size(); ++i) {
     if (beta[i] == 0) continue;
     answer.index.push_back(i);
