@@ -18,6 +18,7 @@ using testing::below;
 using testing::Random;
 using testing::uniform_matrix;
 using testing::uniform_vector;
+using testing::vec;
 
 namespace {
 
@@ -121,6 +122,25 @@ TEST(profile_does_not_mind_scale_or_distance) {
     moved.evaluate(eta.array() + 50, residual);
     moved.evaluate(eta.array() - 50, residual);
     CHECK_NEAR(moved.evaluate(eta, residual), value, 1e-12);
+  }
+}
+
+TEST(profile_comes_back_from_far_out) {
+  // A trial point of a line search may be anywhere, and the covariate has a long way to undo it.
+  const VectorXd y = vec({1, -1, 1, -1, 1, -1}), u = vec({1, 2, 3, -1, -2, 0.5});
+  const auto loss = make_loss("binomial", y, VectorXd::Ones(6));
+  VectorXd residual;
+  for (double far : {1e2, 1e4, 1e6}) {
+    const VectorXd eta = far * vec({-1, 1, 0.3, 0, 1, 0});
+    double low = -10 * far, high = 10 * far;  // thirds of an interval: slow, but it cannot go wrong
+    auto at = [&](double c) { return loss->evaluate(eta + c * u, residual); };
+    for (int k = 0; k < 300; ++k) {
+      const double third = (high - low) / 3;
+      if (at(low + third) < at(high - third)) high -= third;
+      else low += third;
+    }
+    const double least = at(low);
+    CHECK_NEAR(Profile(*loss, u, VectorXd::Zero(6)).evaluate(eta, residual) / least, 1, 1e-9);
   }
 }
 

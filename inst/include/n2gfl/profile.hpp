@@ -24,6 +24,7 @@ class Profile {
     base_ = eta + offset_;
     const VectorXd along = basis_.transpose() * loss_->weights().cwiseProduct(base_);
     double value = start(along, residual);
+    longest_step_ = kFirstLongestStep;
     for (int it = 0; basis_.cols() > 0 && it < kMaxSteps; ++it) {
       const VectorXd step = newton_step(residual);
       const double size = (basis_ * step).cwiseAbs().maxCoeff();
@@ -74,7 +75,7 @@ class Profile {
   static constexpr int kMaxSteps = 100;
   static constexpr double kLastStep = 1e-8;   // Newton squares it: the next step is rounding
   static constexpr double kSafeStep = 1e-3;   // below it no line search is needed
-  static constexpr double kLongestStep = 5.0;
+  static constexpr double kFirstLongestStep = 5.0;
   static constexpr double kNothing = 1e-14;   // of the first value
 
   // Starts where the whole predictor's part in U was last, whatever eta brings of it: an eta far from
@@ -118,13 +119,16 @@ class Profile {
     back_ = std::move(back);
   }
 
-  VectorXd newton_step(const VectorXd& residual) const {
+  VectorXd newton_step(const VectorXd& residual) {
     if (loss_->quadratic()) return basis_.transpose() * residual;  // the Hessian is the identity
     MatrixXd hessian = basis_.transpose() * curvature_.asDiagonal() * basis_;
     hessian.diagonal().array() += 1e-14 * hessian.diagonal().maxCoeff() + 1e-300;
     VectorXd step = hessian.ldlt().solve(basis_.transpose() * residual);
     const double size = (basis_ * step).cwiseAbs().maxCoeff();
-    if (!(size <= kLongestStep)) step *= std::isfinite(size) ? kLongestStep / size : 0.0;
+    if (!(size <= longest_step_)) {
+      step *= std::isfinite(size) ? longest_step_ / size : 0.0;
+      longest_step_ *= 2;  // a predictor far out is far to come back from
+    }
     return step;
   }
 
@@ -150,6 +154,7 @@ class Profile {
 
   const Loss* loss_;
   double first_value_ = -1;  // of the first evaluation: the scale of the loss
+  double longest_step_ = kFirstLongestStep;
   VectorXd offset_, base_, curvature_;
   VectorXd coef_;               // of the basis
   VectorXd part_, first_part_;  // of the whole predictor, in the basis: last, and first
