@@ -212,6 +212,22 @@ TEST(a_response_far_from_zero_keeps_its_digits) {
     }
 }
 
+TEST(a_small_offset_beside_a_far_response_keeps_its_digits) {
+  Random random(43);
+  Problem far = plain_problem(random, "gaussian", 40, 20);
+  far.settings.thresh = 1e-12;
+  far.offset = uniform_vector(random, 40, -0.5, 0.5);
+  far.y.array() += 1e8;
+  Problem near = far;
+  near.y.array() -= 1e8;  // exact
+  const double lambda = 0.05 * near.scale();
+  const Fit a = fit_with(near, "pursuit", lambda, lambda);
+  const Fit b = fit_with(far, "pursuit", lambda, lambda);
+  const double size = dense_beta(a, 20).norm();
+  CHECK(size > 0);
+  CHECK_NEAR((dense_beta(a, 20) - dense_beta(b, 20)).norm() / size, 0, 1e-11);
+}
+
 TEST(weights_count_observations) {
   // A weight of two is a row twice, a weight of zero is no row.
   for (const char* family : kFamilies) {

@@ -102,16 +102,21 @@ class Path {
   static constexpr double kStepRatio = 0.2;
   static constexpr double kLooseGap = 0.3;
 
-  // Least squares sees y - offset alone, and beside an intercept the mean of that does not matter: taken
-  // out first, neither costs digits later. Returns the mean.
+  // Least squares sees y - offset alone, and beside an intercept the means of both do not matter:
+  // taken out first, they cost no digits later. Returns the mean of y - offset.
   static double take_out_mean(const Settings& settings, const VectorXd& weights, VectorXd& response,
                               VectorXd& offset) {
     if (settings.family != "gaussian") return 0;
+    double mean = 0;
+    if (settings.intercept) {
+      const double far = response.dot(weights) / weights.sum();
+      const double shift = offset.dot(weights) / weights.sum();
+      response.array() -= far;
+      offset.array() -= shift;
+      mean = far - shift;
+    }
     response -= offset;
     offset.setZero();
-    if (!settings.intercept) return 0;
-    const double mean = response.dot(weights) / weights.sum();
-    response.array() -= mean;
     return mean;
   }
 
