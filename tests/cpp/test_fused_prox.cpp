@@ -397,6 +397,19 @@ TEST(prox_does_not_depend_on_the_scale_of_the_data) {
   }
 }
 
+TEST(constant_data_come_back_whatever_their_scale) {
+  // Nothing is to be done, with a fast start too, whose floats know no capacity as small as 1e-290.
+  for (double unit : {1.0, 1e-290, 1e290})
+    for (Sign sign : {Sign::nonnegative, Sign::free}) {
+      Problem p(4, {{0, 1, 1e4}, {1, 2, 1e-4}, {2, 3, 1e5}, {3, 0, 1}, {0, 2, 1e-4}});
+      p.masses << 3.1, 2.9, 1.6, 1.5;
+      p.z.setConstant(0.3 * unit);
+      p.theta = 1e6 * unit;
+      p.sign = sign;
+      CHECK(distance(solve(p, kAlways).b, p.z) <= 1e-15 * unit);
+    }
+}
+
 TEST(prox_is_mirrored_when_signs_are) {
   for (int seed = 0; seed < 200; ++seed) {
     Problem p = random_problem(seed, 100);

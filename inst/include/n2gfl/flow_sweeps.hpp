@@ -272,7 +272,8 @@ class FlowSweeps {
       Arc& u = net_->arc(arc_[e]);
       double flow = flow_[e] * flow_unit_;
       if (!std::isfinite(flow)) continue;
-      if (std::fabs(flow_[e]) >= capacity_[e] || std::fabs(flow) > u.capacity)
+      const bool full = flow_[e] != 0 && std::fabs(flow_[e]) >= capacity_[e];  // 0 of 0 is not
+      if (full || std::fabs(flow) > u.capacity)
         flow = std::copysign(u.capacity, flow);
       net_->set_flow_only(u, flow);
     }
