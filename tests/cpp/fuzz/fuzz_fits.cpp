@@ -55,6 +55,26 @@ n2gfl::Graph spoilt_graph(Random& random, int n) {
   return n2gfl::Graph(n, edges);
 }
 
+// Covariates that repeat each other, and often more of them than observations.
+MatrixXd collinear(const Problem& p, Random& random) {
+  const int columns = 2 + below(random, chance(random, 3) ? 3 : 2 * p.rows());
+  MatrixXd u = testing::uniform_matrix(random, p.rows(), columns, -1, 1);
+  for (int k = 1; k < columns; ++k)
+    if (chance(random, 2)) u.col(k) = any_scale(random, 3) * u.col(below(random, k));
+  if (chance(random, 2)) u.col(below(random, columns)).setConstant(2);
+  return u;
+}
+
+// The first few rows alone, down to one.
+void keep_few_rows(Problem& p, Random& random) {
+  const int n = 1 + below(random, 8);
+  p.x = p.x.topRows(n).eval();
+  p.covariates = p.covariates.topRows(n).eval();
+  p.y = p.y.head(n).eval();
+  p.weights = p.weights.head(n).eval();
+  p.offset = p.offset.head(n).eval();
+}
+
 // A covariate that tells the classes apart, but for a few rows.
 VectorXd nearly_separating(const Problem& p, Random& random) {
   VectorXd column(p.rows());
@@ -77,6 +97,8 @@ Problem hostile_problem(Random& random) {
   if (chance(random, 2)) p.graph = spoilt_graph(random, p.features());
   if (chance(random, 3)) spoil_factors(p, random);
   if (chance(random, 4)) p.covariates = nearly_separating(p, random);
+  if (chance(random, 8)) p.covariates = collinear(p, random);
+  if (chance(random, 8)) keep_few_rows(p, random);
   if (chance(random, 5))
     for (int i = 0; i < p.rows(); ++i)
       if (chance(random, 3)) p.weights[i] = 0;
@@ -84,6 +106,7 @@ Problem hostile_problem(Random& random) {
     for (int i = 0; i < p.rows(); ++i) p.weights[i] *= any_scale(random, 3);
   if (chance(random, 8)) p.offset *= 1e3;
   if (p.gaussian() && chance(random, 6)) p.y.array() += 1e5;
+  if (p.gaussian() && chance(random, 12)) p.y = 1e5 + 1e-5 * p.y.array();
   if (p.gaussian() && chance(random, 6)) p.y *= any_scale(random, 8);
   if (chance(random, 8)) p.x *= any_scale(random, 6);
   p.settings.standardize = chance(random, 5);
@@ -96,7 +119,7 @@ Problem hostile_problem(Random& random) {
   return p;
 }
 
-// Usable: rows that count of both classes, and finite numbers.
+// Something to explain: rows that count of both classes, or different numbers.
 bool is_posed(const Problem& p) {
   double lowest = kInfinity, highest = -kInfinity;
   for (int i = 0; i < p.rows(); ++i) {
@@ -182,8 +205,15 @@ class Prover {
   Prover(const Problem& p, const Fit& fit) : p_(p), x_(p.x.cast<Long>()), y_(p.y.cast<Long>()) {
     omega_ = p.weights.cast<Long>() / p.weights.cast<Long>().sum();
     beta_ = testing::dense_beta(fit, p.features()).cast<Long>();
-    eta_ = testing::linear_predictor(p, fit).cast<Long>();
-    free_part_ = VectorXd::Constant(p.rows(), std::fabs(fit.intercept)).cast<Long>();
+    // Beside an intercept the mean does not matter: a large one would cost the proof its digits.
+    const Long mean = p.gaussian() && p.settings.intercept ? omega_.dot(y_) : 0;
+    const Long intercept = fit.intercept - mean;
+    y_.array() -= mean;
+    eta_ = p.offset.cast<Long>() + x_ * beta_;
+    if (p.covariates.cols() > 0)
+      eta_ += p.covariates.cast<Long>() * fit.covariates.cast<Long>();
+    eta_.array() += intercept;
+    free_part_ = LongVector::Constant(p.rows(), std::fabs(intercept));
     if (p.covariates.cols() > 0)
       free_part_ += (p.covariates.cwiseAbs() * fit.covariates.cwiseAbs()).cast<Long>();
     refit_unpenalised();
@@ -212,7 +242,7 @@ class Prover {
         p_.fused() ? 0 : s * s * lambda2 * testing::variation(p_, beta_.cast<double>());
     const Long null = testing::null_objective(p_);
     const Long primal = objective(lambda1, lambda2);
-    return {(primal - dual(s) + edges) / null, rounding(thresholds, null) * (1 + primal / null)};
+    return {(primal - dual(s) + edges) / null, rounding(thresholds, lambda2, null) * (1 + primal / null)};
   }
 
  private:
@@ -289,13 +319,24 @@ class Prover {
   }
 
   // What the fit's arithmetic in double may do to the ratio of a node and to the objective.
-  Long rounding(const LongVector& thresholds, Long null) const {
+  Long rounding(const LongVector& thresholds, double lambda2, Long null) const {
     const LongVector blur = 1e-12L * omega_.cwiseProduct(size());
     const LongVector error = residual_.cwiseAbs().cwiseQuotient(omega_.cwiseMax(1e-300L));
     Long largest = 1e-12L + blur.dot(error) / null;
-    for (int i = 0; i < p_.features(); ++i)
-      if (thresholds[i] > 0) largest = std::max(largest, x_.col(i).cwiseAbs().dot(blur) / thresholds[i]);
+    for (int i = 0; i < p_.features(); ++i) {
+      if (thresholds[i] == 0) continue;
+      const Long own = x_.col(i).cwiseAbs().dot(blur) + 1e-15L * lambda2 * pulls(i);
+      largest = std::max(largest, own / thresholds[i]);
+    }
     return largest;
+  }
+
+  // The size of what the Laplacian's slope is summed from.
+  Long pulls(int i) const {
+    Long sum = 0;
+    for (int a = p_.graph.begin(i); !p_.fused() && a < p_.graph.end(i); ++a)
+      sum += 2 * p_.graph.weight(a) * (std::fabs(beta_[i]) + std::fabs(beta_[p_.graph.head(a)]));
+    return sum;
   }
 
   const Problem& p_;
@@ -328,19 +369,27 @@ std::string wrong_gap(const Problem& p, double lambda1, double lambda2, const Fi
   return out.str();
 }
 
+fuzz::Outcome refused() {
+  fuzz::Outcome outcome;
+  outcome.refused = true;
+  return outcome;
+}
+
 }  // namespace
 
 fuzz::Outcome fuzz::fit_case(std::uint32_t seed) {
   Random random(seed);
   const Problem p = hostile_problem(random);
-  if (!is_posed(p)) return {};
+  if (p.weights.sum() <= 0) return refused();  // by the checks in R
   const Problem seen = p.settings.standardize ? standardised(p) : p;
+  const testing::SparseColumns columns(p.x);
+  const bool sparse = chance(random, 3);
   Poll poll;
   std::unique_ptr<n2gfl::Path> path;
   try {
-    path = p.path(poll);
+    path = sparse ? p.path(columns.design(), poll) : p.path(poll);
   } catch (const std::invalid_argument&) {
-    return {};  // covariates that leave nothing to fit
+    return refused();  // covariates that leave nothing to fit
   }
   Outcome outcome;
   for (int row = 0; row < 2; ++row) {
@@ -352,8 +401,9 @@ fuzz::Outcome fuzz::fit_case(std::uint32_t seed) {
     const Fit fit = p.settings.standardize ? on_scale(raw, p, seen) : raw;
     outcome.wrong = wrong_values(seen, fit);
     // The first-order methods get too few iterations here to converge always.
-    if (!fit.converged && p.settings.algorithm == "pursuit") outcome.note = "gap " + std::to_string(fit.gap);
-    if (outcome.wrong.empty() && std::isfinite(fit.gap))
+    if (!fit.converged && p.settings.algorithm == "pursuit")
+      outcome.note = "gap " + std::to_string(fit.gap);
+    if (outcome.wrong.empty() && std::isfinite(fit.gap) && is_posed(p))
       outcome.wrong = wrong_gap(seen, lambda1, lambda2, fit);
     outcome.setting = setting_of(p, lambda1, lambda2);
     if (!outcome.wrong.empty()) return outcome;

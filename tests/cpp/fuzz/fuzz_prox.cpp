@@ -1,6 +1,8 @@
 // Random total-variation problems: tiny and huge weights side by side, ties, constant data, loose
-// nodes, several components of different size. Judged component by component, in long double, by the
-// gap between b and the flow, which proves b whatever the graph is.
+// nodes, several components of different size. Judged component by component, in long double: by the
+// gap between b and the flow, which proves b whatever the graph is, and up to 8 nodes by brute force
+// over all node sets (brute_prox.hpp).
+#include "brute_prox.hpp"
 #include "fuzz.hpp"
 #include "random_data.hpp"
 
@@ -27,13 +29,7 @@ using Long = long double;
 
 constexpr Long kInfinity = std::numeric_limits<Long>::infinity();
 
-struct Problem {
-  int n = 0;
-  std::vector<Edge> edges;
-  VectorXd z, masses, thresholds;
-  double theta = 1;
-  Sign sign = Sign::free;
-};
+using Problem = testing::ProxProblem;
 
 std::vector<Edge> grid_edges(int width, int height) {
   std::vector<Edge> edges;
@@ -46,9 +42,31 @@ std::vector<Edge> grid_edges(int width, int height) {
   return edges;
 }
 
+void add_clique(Problem& p, int first, int last) {
+  for (int i = first; i < last; ++i)
+    for (int j = i + 1; j < last; ++j) p.edges.push_back({i, j, 1.0});
+}
+
+// Nodes that are cut out of a grid stay as loose nodes.
+void make_holes(Problem& p, Random& random) {
+  std::vector<char> hole(p.n);
+  const int one_in = 2 + below(random, 6);
+  for (char& h : hole) h = below(random, one_in) == 0;
+  const auto gone = [&](const Edge& e) { return hole[e.from] != 0 || hole[e.to] != 0; };
+  p.edges.erase(std::remove_if(p.edges.begin(), p.edges.end(), gone), p.edges.end());
+}
+
+// Edges more than once, no loops.
+void add_any_edges(Problem& p, Random& random, int count) {
+  for (int k = 0; k < count && p.n > 1; ++k) {
+    const int i = below(random, p.n), j = (i + 1 + below(random, p.n - 1)) % p.n;
+    p.edges.push_back({i, j, 1.0});
+  }
+}
+
 void draw_graph(Problem& p, Random& random) {
   const int side = below(random, 8) == 0 ? 24 : 2 + below(random, 6);
-  switch (random() % 5) {
+  switch (random() % 9) {
     case 0:
       p.n = side * side;
       p.edges = grid_edges(side, side);
@@ -61,12 +79,28 @@ void draw_graph(Problem& p, Random& random) {
       p.n = 2 + below(random, 90);
       for (int i = 1; i < p.n; ++i) p.edges.push_back({0, i, 1.0});
       break;
-    default:  // anything: loose nodes, several components, edges more than once
+    case 3:  // a tree
+      p.n = 1 + below(random, 80);
+      for (int i = 1; i < p.n; ++i) p.edges.push_back({below(random, i), i, 1.0});
+      break;
+    case 4:
+      p.n = side * (side + 1);
+      p.edges = grid_edges(side, side + 1);
+      make_holes(p, random);
+      break;
+    case 5:  // two cliques, sometimes with a bridge
+      p.n = 2 + below(random, 12);
+      add_clique(p, 0, p.n / 2);
+      add_clique(p, p.n / 2, p.n);
+      if (below(random, 2) == 0) p.edges.push_back({0, p.n - 1, 1.0});
+      break;
+    case 6:  // small enough for brute force
+      p.n = 1 + below(random, 8);
+      add_any_edges(p, random, below(random, 5 * p.n));
+      break;
+    default:  // anything: loose nodes, several components
       p.n = 1 + below(random, 40);
-      for (int k = below(random, 4 * p.n); k > 0; --k) {
-        const int i = below(random, p.n), j = below(random, p.n);
-        if (i != j) p.edges.push_back({i, j, 1.0});
-      }
+      add_any_edges(p, random, below(random, 4 * p.n));
   }
 }
 
@@ -159,11 +193,14 @@ struct Judgement {
   Long gap = 0, primal = 0, size = 0, least_mass = kInfinity, largest_value = 0;
   int nodes = 0;
   // A right answer is off by what rounding does to the largest numbers at hand.
-  Long allowed() const {
-    const Long rounding = 64 * std::numeric_limits<double>::epsilon() * nodes * size +
-                          16 * std::numeric_limits<double>::min();
-    return 1e-12L * primal + rounding * (largest_value + nodes * rounding / least_mass);
+  Long rounding() const {
+    return 64 * std::numeric_limits<double>::epsilon() * nodes * size +
+           16 * std::numeric_limits<double>::min();
   }
+  Long allowed() const {
+    return 1e-12L * primal + rounding() * (largest_value + nodes * rounding() / least_mass);
+  }
+  Long allowed_value() const { return 1e-11L * largest_value + nodes * rounding() / least_mass; }
 };
 
 std::vector<Judgement> judge(const Problem& p, const Graph& graph, const n2gfl::Network& net,
@@ -195,17 +232,40 @@ std::vector<Judgement> judge(const Problem& p, const Graph& graph, const n2gfl::
   return all;
 }
 
+// Components of at most 8 nodes against brute force.
+std::string brute_verdict(const Problem& p, const Graph& graph, const std::vector<Judgement>& all,
+                          const VectorXd& b) {
+  int count = 0;
+  const std::vector<int> of = components(graph, [](int, int) { return true; }, count);
+  std::vector<std::vector<int>> members(count);
+  for (int i = 0; i < p.n; ++i) members[of[i]].push_back(i);
+  for (int c = 0; c < count; ++c) {
+    if (members[c].size() > testing::BruteProx::kMostNodes) continue;
+    const std::vector<Long> right = testing::BruteProx(p, members[c]).solve();
+    for (std::size_t k = 0; k < right.size(); ++k) {
+      const Long wrong = std::fabs(b[members[c][k]] - right[k]);
+      if (wrong <= all[c].allowed_value()) continue;
+      std::ostringstream out;
+      out << "a value is off by " << wrong << " from brute force's " << right[k] << ", allowed "
+          << all[c].allowed_value();
+      return out.str();
+    }
+  }
+  return "";
+}
+
 std::string verdict(const Problem& p, const Graph& graph, const n2gfl::Network& net,
                     const VectorXd& b) {
   if (!b.allFinite()) return "a value is not finite";
-  for (const Judgement& j : judge(p, graph, net, b)) {
+  const std::vector<Judgement> all = judge(p, graph, net, b);
+  for (const Judgement& j : all) {
     if (j.gap <= j.allowed()) continue;
     std::ostringstream out;
     out << "gap " << j.gap << " of a component with " << j.nodes << " nodes, primal " << j.primal
         << ", allowed " << j.allowed();
     return out.str();
   }
-  return "";
+  return brute_verdict(p, graph, all, b);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Random cases against the clock:  fuzz prox|fits [seconds] [first seed]
+// Random cases against the clock:  fuzz prox|fits [seconds] [first seed] [most cases]
 // A case is made from its seed, so a failure is run again by `fuzz fits 0 <seed>`. A case that takes
 // longer than the watchdog allows ends the program with its seed.
 #include "fuzz.hpp"
@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <limits>
 #include <string>
 
 namespace {
@@ -29,7 +30,7 @@ fuzz::Outcome run_case(bool prox, std::uint32_t seed) {
   try {
     return prox ? fuzz::prox_case(seed) : fuzz::fit_case(seed);
   } catch (const std::exception& error) {
-    return {std::string("threw: ") + error.what(), "", ""};
+    return {std::string("threw: ") + error.what(), "", "", false};
   }
 }
 
@@ -38,19 +39,21 @@ fuzz::Outcome run_case(bool prox, std::uint32_t seed) {
 int main(int argc, char** argv) {
   const std::string kind = argc > 1 ? argv[1] : "";
   if (kind != "prox" && kind != "fits") {
-    std::fprintf(stderr, "usage: fuzz prox|fits [seconds] [first seed]\n");
+    std::fprintf(stderr, "usage: fuzz prox|fits [seconds] [first seed] [most cases]\n");
     return 2;
   }
   const double seconds = argc > 2 ? std::atof(argv[2]) : 60;
   std::uint32_t seed = argc > 3 ? static_cast<std::uint32_t>(std::atoll(argv[3])) : 1;
+  const long most = argc > 4 ? std::atol(argv[4]) : std::numeric_limits<long>::max();
   std::signal(SIGVTALRM, too_long);
   const auto begin = std::chrono::steady_clock::now();
-  long cases = 0, wrong = 0, noted = 0;
+  long cases = 0, wrong = 0, noted = 0, refused = 0;
   std::chrono::duration<double> spent{0};
   do {
     const fuzz::Outcome outcome = run_case(kind == "prox", seed);
     ++cases;
     noted += !outcome.note.empty();
+    refused += outcome.refused;
     const bool alone = seconds <= 0;
     if (!outcome.wrong.empty() || (alone && !outcome.setting.empty()))
       std::printf("seed %u: %s %s\n  %s\n", seed, outcome.wrong.c_str(), outcome.note.c_str(),
@@ -58,8 +61,8 @@ int main(int argc, char** argv) {
     wrong += !outcome.wrong.empty();
     ++seed;
     spent = std::chrono::steady_clock::now() - begin;
-  } while (spent.count() < seconds && wrong < 20);
-  std::printf("%s: %ld cases in %.0f s, %ld wrong, %ld not converged\n", kind.c_str(), cases,
-              spent.count(), wrong, noted);
+  } while (spent.count() < seconds && cases < most && wrong < 20);
+  std::printf("%s: %ld cases in %.0f s, %ld wrong, %ld not converged, %ld refused\n", kind.c_str(),
+              cases, spent.count(), wrong, noted, refused);
   return wrong > 0;
 }
