@@ -4,6 +4,8 @@
 # make cpp        the core's tests only, no R needed (TEST=part-of-a-name runs those)
 # make sanitize   the same under the address and undefined-behaviour sanitizers
 # make fuzz       random graphs and fits, a minute each (SECONDS=60 SEED=1; tests/README.md)
+# make fuzz-sanitize   the same under the sanitizers
+# make lint       static checks: lintr on R (.lintr), clang-tidy on the core (.clang-tidy)
 # make document   man, NAMESPACE and the Rcpp glue, from the comments in R and src
 # make coverage   which lines of R and C++ the R tests run
 # make bench      the measurements of bench/README.md
@@ -22,7 +24,7 @@ TEST ?=
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: demo test check cpp sanitize fuzz document coverage bench paper site clean
+.PHONY: demo test check cpp sanitize fuzz fuzz-sanitize lint document coverage bench paper site clean
 .DELETE_ON_ERROR:
 
 # One thing after the other, so that no two set-ups run at once; what is worth
@@ -97,19 +99,29 @@ cpp sanitize:
 	@$(MAKE) -s --no-print-directory -j$(JOBS) out/$@/core_tests EIGEN="$(eigen)"
 	@out/$@/core_tests $(TEST)
 
-fuzz:
+fuzz fuzz-sanitize:
 	@test -n "$(eigen)" || { echo "The core needs the Eigen library."; exit 1; }
-	@$(MAKE) -s --no-print-directory -j$(JOBS) out/fuzz/fuzz EIGEN="$(eigen)"
-	@out/fuzz/fuzz prox $(SECONDS) $(SEED)
-	@out/fuzz/fuzz fits $(SECONDS) $(SEED)
+	@$(MAKE) -s --no-print-directory -j$(JOBS) out/$@/fuzz EIGEN="$(eigen)"
+	@out/$@/fuzz prox $(SECONDS) $(SEED)
+	@out/$@/fuzz fits $(SECONDS) $(SEED)
+
+# These two sources include every header of the core.
+lint: setup-lint
+	@status=0; $(RSCRIPT) tools/lint.R || status=1; \
+	  for name in test_path test_volume_store; do \
+	    clang-tidy --quiet tests/cpp/$$name.cpp -- -std=c++17 -Iinst/include -Itests/cpp \
+	      -isystem "$(eigen)" 2>/dev/null || status=1; \
+	  done; exit $$status
 
 out/cpp/%: flags := -O2
 out/fuzz/%: flags := -O2
-out/sanitize/%: flags := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+out/sanitize/% out/fuzz-sanitize/%: flags := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
   -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS
 
-out/cpp/core_tests: $(tests:%=out/cpp/%.o)
-out/sanitize/core_tests: $(tests:%=out/sanitize/%.o)
+# The tests run a fixed number of random cases too.
+cases := fuzz_prox fuzz_fits
+out/cpp/core_tests: $(tests:%=out/cpp/%.o) $(cases:%=out/fuzz/%.o)
+out/sanitize/core_tests: $(tests:%=out/sanitize/%.o) $(cases:%=out/fuzz-sanitize/%.o)
 out/cpp/core_tests out/sanitize/core_tests:
 	@$(CXX) $(flags) $^ -o $@
 
@@ -120,17 +132,21 @@ define compile
   -isystem "$(eigen)" -c $< -o $@
 endef
 
-out/fuzz/fuzz: $(patsubst tests/cpp/fuzz/%.cpp,out/fuzz/%.o,$(wildcard tests/cpp/fuzz/*.cpp))
+out/fuzz/fuzz: $(cases:%=out/fuzz/%.o) out/fuzz/main.o
+out/fuzz-sanitize/fuzz: $(cases:%=out/fuzz-sanitize/%.o) out/fuzz-sanitize/main.o
+out/fuzz/fuzz out/fuzz-sanitize/fuzz:
 	@$(CXX) $(flags) $^ -o $@
 
 out/cpp/%.o: tests/cpp/%.cpp
 	$(compile)
 out/fuzz/%.o: tests/cpp/fuzz/%.cpp
 	$(compile)
+out/fuzz-sanitize/%.o: tests/cpp/fuzz/%.cpp
+	$(compile)
 out/sanitize/%.o: tests/cpp/%.cpp
 	$(compile)
 
--include $(wildcard out/cpp/*.d out/sanitize/*.d out/fuzz/*.d)
+-include $(wildcard out/cpp/*.d out/sanitize/*.d out/fuzz/*.d out/fuzz-sanitize/*.d)
 
 clean:
 	rm -rf out demo-output

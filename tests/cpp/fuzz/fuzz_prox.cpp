@@ -197,7 +197,9 @@ struct Judgement {
     return 64 * std::numeric_limits<double>::epsilon() * nodes * size +
            16 * std::numeric_limits<double>::min();
   }
+  // Zeros in and zeros out is right, whatever dust the flow has kept, if only it fits the edges.
   Long allowed() const {
+    if (largest_value == 0) return std::numeric_limits<Long>::max();
     return 1e-12L * primal + rounding() * (largest_value + nodes * rounding() / least_mass);
   }
   Long allowed_value() const { return 1e-11L * largest_value + nodes * rounding() / least_mass; }
