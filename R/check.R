@@ -92,7 +92,7 @@ check_trace <- function(value, name = "trace.it") {
   value == 1
 }
 
-# ---- packages that are asked for by name -----------------------------------------------------------
+# ---- packages that are asked for by name ---------------------------------------------------------
 
 # The packages in Suggests are not there on every machine.
 need_package <- function(name, for_what) {

@@ -12,7 +12,7 @@ covariate_coder <- function(covariates, data = NULL, n) {
   list(terms = terms, frame = frame, n = n, contrasts = getOption("contrasts"))
 }
 
-# An n x q matrix with all rows, coded as the rows in `train` (logical, or weights) say; NULL is all.
+# An n x q matrix with all rows, coded as the rows in `train` (logical, or weights) say; NULL: all.
 # `others` names the remaining rows in messages, such as "fold 3". The attribute "coding" is for
 # new data, see code_new_covariates(); it is NULL for a plain matrix.
 code_covariates <- function(coder, train = NULL, others = "rows that are not used for the fit") {

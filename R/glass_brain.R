@@ -125,7 +125,8 @@ glass_colours <- c(positive = "#B5651D", negative = "#2C5FA8", common = "#2E8B3D
 # Panels with the brain's hull and what is not zero in the map.
 glass_panels <- function(layers, views, style = "voxels", colours = glass_colours,
                          hull = hull_triangles(layers$inside)) {
-  parts <- lapply(c(positive = 1, negative = -1), signed_surface, layer = layers$over, style = style)
+  signs <- c(positive = 1, negative = -1)
+  parts <- lapply(signs, signed_surface, layer = layers$over, style = style)
   draw <- list(
     function(turn) glass_shape(hull, turn, front = FALSE),
     function(turn) {

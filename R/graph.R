@@ -241,8 +241,8 @@ graph_edges <- function(from, to, weight = NULL, n = NULL) {
 #' @param faces A matrix with three columns: the vertex numbers of each triangle, counted from 1.
 #'   Some formats (GIFTI among them) count from 0: add 1.
 #' @param n Number of vertices, or `NULL` for the largest number in `faces`.
-#' @param coords Millimetres of the vertices, a matrix with one row per vertex and three columns, for
-#'   pictures and tables; or `NULL`.
+#' @param coords Millimetres of the vertices, a matrix with one row per vertex and three columns,
+#'   for pictures and tables; or `NULL`.
 #' @inherit graph_grid return
 #' @family graphs
 #' @examples

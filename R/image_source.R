@@ -192,8 +192,8 @@ image_values <- function(image) as.vector(image_array(image))
 check_not_reoriented <- function(image, name, label) {
   if (is_oro(image) && isTRUE(image@reoriented)) {
     stop_bad("`", name, "` must hold images as they are stored, but ", label, " was read by ",
-             "oro.nifti with reorient = TRUE, which may swap left and right: give the file's path, ",
-             "or read it with reorient = FALSE.")
+             "oro.nifti with reorient = TRUE, which may swap left and right: give the file's ",
+             "path, or read it with reorient = FALSE.")
   }
 }
 

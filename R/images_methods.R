@@ -13,9 +13,10 @@ print.n2gfl_images <- function(x, ...) {
 
 print_size <- function(space, dim, graph) {
   surface <- is_surface(space)
-  cat(if (surface) "Surfaces: " else "Images: ", count_of(dim[1], "subject"), ", ",
-      if (surface) paste(dim[2], "vertices") else paste(count_of(dim[2], "voxel"), "inside the mask"),
-      "\n", sep = "")
+  features <- if (surface) paste(dim[2], "vertices") else
+    paste(count_of(dim[2], "voxel"), "inside the mask")
+  cat(if (surface) "Surfaces: " else "Images: ", count_of(dim[1], "subject"), ", ", features, "\n",
+      sep = "")
   if (surface) {
     cat("Mesh: ", nrow(space$coords), " vertices, ", nrow(space$faces), " triangles\n", sep = "")
   } else {
@@ -121,8 +122,8 @@ print.summary.n2gfl_images <- function(x, digits = 3, rows = 10, ...) {
 
 #' Show the mean image and the mask
 #'
-#' Three slices of the mean image, through the middle of the mask, in millimetres and in neurological
-#' convention (left is left), and the outline of the mask.
+#' Three slices of the mean image, through the middle of the mask, in millimetres and in
+#' neurological convention (left is left), and the outline of the mask.
 #'
 #' @param x Images from [read_images()].
 #' @param at Millimetres of the three slices, `c(x, y, z)`; `NULL` for the middle of the mask.
@@ -149,7 +150,10 @@ mm_array <- function(space, values) {
   image <- array(NA_real_, space$dim)
   image[space$mask] <- values
   axes <- mm_axes(space$affine)
-  flip <- function(k) if (axes$direction[k] > 0) seq_len(space$dim[k]) else rev(seq_len(space$dim[k]))
+  flip <- function(k) {
+    along <- seq_len(space$dim[k])
+    if (axes$direction[k] > 0) along else rev(along)
+  }
   image <- image[flip(1), flip(2), flip(3), drop = FALSE]
   order <- order(axes$axis)
   middle <- (space$dim + 1) / 2

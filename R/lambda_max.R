@@ -32,8 +32,9 @@
 #' @export
 lambda_max <- function(x, y, graph = NULL, lambda2 = 0, family = c("gaussian", "binomial"),
                        sign = c("nonnegative", "nonpositive", "free"), covariates = NULL,
-                       data = NULL, weights = NULL, offset = NULL, penalty = c("fused", "laplacian"),
-                       penalty.factor = NULL, standardize = FALSE, intercept = TRUE) {
+                       data = NULL, weights = NULL, offset = NULL,
+                       penalty = c("fused", "laplacian"), penalty.factor = NULL,
+                       standardize = FALSE, intercept = TRUE) {
   arguments <- as.list(environment())
   arguments$lambda2 <- NULL  # any order will do here
   problem <- check_problem(fit_arguments(arguments))

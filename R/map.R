@@ -1,6 +1,7 @@
 #' Write a map as a NIfTI or GIFTI file
 #'
-#' Puts what a fit found back into the brain: a file on the grid of the images, ready for any viewer.
+#' Puts what a fit found back into the brain: a file on the grid of the images, ready for any
+#' viewer.
 #'
 #' @details
 #' The file has the grid of the images that were fitted (after coarsening, if they were coarsened),

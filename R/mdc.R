@@ -32,7 +32,7 @@
 #' mDC(runs, sign = TRUE)
 #' mDC(runs, top = 1)
 #' @export
-mDC <- function(object, s = NULL, sign = FALSE, top = NULL, row = NULL) {
+mDC <- function(object, s = NULL, sign = FALSE, top = NULL, row = NULL) {  # nolint: object_name.
   sign <- check_flag(sign, "sign")
   if (!is.null(top)) top <- check_count(top, "top")
   source <- run_source(object)

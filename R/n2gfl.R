@@ -34,8 +34,8 @@
 #' that way. Where a feature has no size penalty at all (`lambda1 = 0` or a penalty factor of 0), no
 #' scaling makes the dual point feasible; it is then moved along these features until it is, so that
 #' the gap remains a proof. If there are as many of them as observations, only an exact fit has one.
-#' With `penalty = "laplacian"` and more than 1,000 such features the gap is an estimate: what is left
-#' of their gradient is charged at twice the largest coefficient.
+#' With `penalty = "laplacian"` and more than 1,000 such features the gap is an estimate: what is
+#' left of their gradient is charged at twice the largest coefficient.
 #'
 #' @section Memory:
 #' A double matrix or a `dgCMatrix` is used where it lies: never copied, centred or scaled in
@@ -65,8 +65,8 @@
 #'   the subjects of the images, if `x` is images.
 #' @param deconfound `NULL`, or `"controls"`: remove the effects of the `covariates` from the
 #'   features, as estimated among the controls by (weighted) least squares: each feature is taken as
-#'   it would be at the controls' mean covariates. In a cross-validation the effects are estimated on
-#'   the controls of the training rows alone. The covariates are then no predictors themselves;
+#'   it would be at the controls' mean covariates. In a cross-validation the effects are estimated
+#'   on the controls of the training rows alone. The covariates are then no predictors themselves;
 #'   `gamma` holds what the removal amounts to in the linear predictor, so that predictions are made
 #'   as with covariates. The features are not copied.
 #' @param controls For `deconfound`: the class of `y` that are the controls, or a logical value per
@@ -94,8 +94,8 @@
 #' @param intercept Fit an intercept?
 #' @param algorithm `"pursuit"` works on the few constant regions of the solution and is the
 #'   fastest (with `penalty = "laplacian"`, which has no regions, it is Newton's method with
-#'   coordinate descent); `"fista"` and `"ista"` are the proximal gradient methods of the paper, with
-#'   an exact proximal step. All three solve the same problem to the same gap.
+#'   coordinate descent); `"fista"` and `"ista"` are the proximal gradient methods of the paper,
+#'   with an exact proximal step. All three solve the same problem to the same gap.
 #' @param thresh Relative duality gap at which a fit has converged.
 #' @param maxit Largest number of iterations for one row of the grid.
 #' @param threads Number of threads.

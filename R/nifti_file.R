@@ -14,7 +14,8 @@ open_nifti <- function(path, name = "files") {
 
 # The values of one volume, or of all, by RNifti's C++ and not by RNifti::readNifti(): that wraps
 # whole numbers around which do not fit into R's integers, and its internal images' memory is hidden
-# from R. Plain floats come as a pointer, to be freed by free_volume_cpp(), unless `numbers` are asked for.
+# from R. Plain floats come as a pointer, to be freed by free_volume_cpp(), unless `numbers` are
+# asked for.
 read_values <- function(file, volume = 0L, name = "files", numbers = FALSE) {
   or_damaged(read_nifti_cpp(file$path, volume, numbers), file, name)
 }

@@ -22,8 +22,9 @@
 #' A surface, that is a fit on a [graph_mesh()] that knows where its vertices are, is drawn from
 #' four sides instead.
 #' @param object A fit from [n2gfl()] or [cv.n2gfl()] that was made from images, or stability
-#'   selection, whose probabilities are drawn; the images themselves, whose mean is drawn; an image of class `nifti` (package oro.nifti) or `niftiImage`
-#'   (package RNifti); or a numeric vector with one value per feature, and `like`.
+#'   selection, whose probabilities are drawn; the images themselves, whose mean is drawn; an image
+#'   of class `nifti` (package oro.nifti) or `niftiImage` (package RNifti); or a numeric vector with
+#'   one value per feature, and `like`.
 #' @param s Which fit: `"lambda.min"` (what `NULL` means), `"lambda.1se"`, `"lambda.es"` for a
 #'   cross-validation, or `c(lambda1 = , lambda2 = )` from the grid.
 #' @param type `"ortho"` (three cuts at right angles), `"axial"`, `"coronal"`, `"sagittal"`,

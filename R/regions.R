@@ -23,8 +23,8 @@
 #'   \item{x, y, z}{Centre of mass, weighted by the absolute coefficients.}
 #'   \item{selected}{Share of the folds that selected its voxels, on average; cross-validations
 #'     only.}
-#'   \item{name, share, names}{With an atlas: the structure that has the most of the region's voxels,
-#'     its share, and all structures with theirs.}
+#'   \item{name, share, names}{With an atlas: the structure that has the most of the region's
+#'     voxels, its share, and all structures with theirs.}
 #' @seealso [write_map()]
 #' @examples
 #' set.seed(1)
@@ -208,13 +208,15 @@ read_labels <- function(path) {
 #' @method print n2gfl_regions
 #' @export
 print.n2gfl_regions <- function(x, rows = 20, digits = 3, ...) {
-  cat(count_of(nrow(x), "region"), if (nrow(x)) paste0(", ", sum(x$voxels), " voxels; positions in ",
-                                                       attr(x, "coords")), "\n", sep = "")
+  cat(count_of(nrow(x), "region"),
+      if (nrow(x)) paste0(", ", sum(x$voxels), " voxels; positions in ", attr(x, "coords")),
+      "\n", sep = "")
   if (!nrow(x)) return(invisible(x))
   table <- as.data.frame(unclass(x))[seq_len(min(rows, nrow(x))), , drop = FALSE]
   where <- function(a, b, c) paste(round(a), round(b), round(c))
   shown <- data.frame(region = table$region, voxels = table$voxels, mm3 = round(table$mm3),
-                      weight = signif(table$weight, digits), coef = signif(table$coefficient, digits),
+                      weight = signif(table$weight, digits),
+                      coef = signif(table$coefficient, digits),
                       peak = where(table$peak.x, table$peak.y, table$peak.z),
                       centre = where(table$x, table$y, table$z))
   if (all(is.na(table$mm3))) shown$mm3 <- NULL

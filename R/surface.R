@@ -1,11 +1,11 @@
 #' Read surfaces
 #'
-#' Reads values on a surface mesh, such as cortical thickness, for many subjects: GIFTI files through
-#' the gifti package. The result is used like images from [read_images()].
+#' Reads values on a surface mesh, such as cortical thickness, for many subjects: GIFTI files
+#' through the gifti package. The result is used like images from [read_images()].
 #'
 #' @param files The values, one per vertex: paths of GIFTI files (`.func.gii`, `.shape.gii`, ...),
-#'   one per subject; or a matrix with one row per subject and one column per vertex; or a data frame
-#'   with a column `file`. `NULL` reads the mesh alone.
+#'   one per subject; or a matrix with one row per subject and one column per vertex; or a data
+#'   frame with a column `file`. `NULL` reads the mesh alone.
 #' @param mesh The surface: path of a GIFTI file (`.surf.gii`) with vertices and triangles, or a
 #'   graph from [graph_mesh()] with `coords`.
 #' @param mask `NULL`, or `TRUE` for each vertex to use; also the path of a GIFTI file that is not 0
@@ -93,7 +93,7 @@ read_gifti <- function(path, name) {
   image$data
 }
 
-# list(x, n, subjects, paths)
+# A list with x, n, subjects and paths.
 surface_source <- function(files, mesh) {
   if (is.matrix(files) && is.numeric(files)) {
     x <- check_matrix(files, "files")

@@ -28,8 +28,8 @@ logistic_data <- function(axes, n = 200) {
   list(x = x, y = y, graph = n2gfl::graph_mask(mask), family = "binomial")
 }
 
-# The paper's timing experiment, N = d / 2 on a square grid with almost no noise, with a disc of ones that
-# covers a share of the grid as the signal.
+# The paper's timing experiment, N = d / 2 on a square grid with almost no noise, with a disc of
+# ones that covers a share of the grid as the signal.
 paper_data <- function(side, share) {
   set.seed(1)
   d <- side^2
@@ -98,7 +98,10 @@ main <- function(part = "") {
   for (name in grep(part, names(problems), value = TRUE, fixed = TRUE)) {
     ours <- run_child("bench/fit_path.R", c("run", shQuote(name), "n2gfl"), limit)
     peer <- run_child("bench/fit_path.R", c("run", shQuote(name), "glmnet"), limit)
-    if (is.null(ours)) { print_row(name, "", "", seconds(ours, limit)); next }
+    if (is.null(ours)) {
+      print_row(name, "", "", seconds(ours, limit))
+      next
+    }
     print_row(name, ours$answer$d, ours$answer$n, seconds(ours, limit),
               paste0(format(signif(ours$answer$gap, 2)), if (!ours$answer$converged) " (not met)"),
               megabytes(ours), seconds(peer, limit), megabytes(peer), ratio(peer, ours, limit))

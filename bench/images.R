@@ -13,7 +13,9 @@ smooth <- function(x) {
     order <- c(axis, setdiff(1:3, axis))
     flat <- matrix(aperm(x, order), dim[axis])
     rows <- seq_len(dim[axis])
-    for (k in 1:2) flat <- (flat + flat[pmax(rows - 1, 1), ] + flat[pmin(rows + 1, dim[axis]), ]) / 3
+    before <- pmax(rows - 1, 1)
+    after <- pmin(rows + 1, dim[axis])
+    for (k in 1:2) flat <- (flat + flat[before, ] + flat[after, ]) / 3
     x <- aperm(array(flat, dim[order]), order(order))
   }
   x

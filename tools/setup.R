@@ -1,6 +1,6 @@
 # Installs what a make target needs and this machine lacks. Base R only.
 #
-#   Rscript tools/setup.R demo|test|check|document|coverage|bench|paper|site
+#   Rscript tools/setup.R demo|test|check|document|coverage|bench|paper|site|lint
 #
 # Debian's built packages come first (r-cran-*, by apt-get), CRAN's sources for
 # the rest. Nothing missing: nothing is done and no network is touched. No right
@@ -22,16 +22,17 @@ packages <- list(
   coverage = "covr",
   bench = character(),
   paper = "scs",  # the second general solver of Table 1
-  site = "pkgdown"
+  site = "pkgdown",
+  lint = "lintr"
 )
 needs <- list(
   demo = "demo", test = c("demo", "test"), check = c("demo", "test", "check"),
   document = c("demo", "document"), coverage = c("demo", "test", "coverage"),
   bench = c("demo", "test", "bench"), paper = c("demo", "test", "paper"),
-  site = c("demo", "test", "check", "site")
+  site = c("demo", "test", "check", "site"), lint = c("demo", "lint")
 )
 # Programs, by the name of the command; Debian's packages have the same names.
-programs <- list(check = c("pandoc", "qpdf", "tidy"))
+programs <- list(check = c("pandoc", "qpdf", "tidy"), lint = "clang-tidy")
 
 # R packages that Debian 12 does not have.
 only_cran <- c("flsa", "genlasso", "gifti", "oro.nifti", "penalized", "RNifti", "stabm", "stabs")

@@ -6,8 +6,9 @@
 # after DARTEL). The table has one row per subject with the columns `file` (name in DIR) and
 # `diagnosis` (two classes; that of the controls is called NC, CN, HC, control or the like, or comes
 # last in the alphabet). Voxels below 6 mm are averaged to about 8 mm, as in the paper. The mask is
-# mask.nii.gz in DIR if there is one, otherwise the voxels whose mean exceeds 0.2. Where a simulation
-# wrote truth.nii.gz, it gives sensitivity and precision. Results go to FOLDER (out/cohort).
+# mask.nii.gz in DIR if there is one, otherwise the voxels whose mean exceeds 0.2. Where a
+# simulation wrote truth.nii.gz, it gives sensitivity and precision. Results go to FOLDER
+# (out/cohort).
 
 this_script <- function() {
   file <- grep("^--file=", commandArgs(), value = TRUE)

@@ -2,11 +2,16 @@
 # against itself.
 
 nifti_types <- list(
-  uint8 = list(code = 2, size = 1, what = "integer"), int16 = list(code = 4, size = 2, what = "integer"),
-  int32 = list(code = 8, size = 4, what = "integer"), float32 = list(code = 16, size = 4, what = "numeric"),
-  float64 = list(code = 64, size = 8, what = "numeric"), int8 = list(code = 256, size = 1, what = "integer"),
-  uint16 = list(code = 512, size = 2, what = "integer"), uint32 = list(code = 768, size = 4, what = "integer"),
-  int64 = list(code = 1024, size = 8, what = "integer"), uint64 = list(code = 1280, size = 8, what = "integer")
+  uint8 = list(code = 2, size = 1, what = "integer"),
+  int16 = list(code = 4, size = 2, what = "integer"),
+  int32 = list(code = 8, size = 4, what = "integer"),
+  float32 = list(code = 16, size = 4, what = "numeric"),
+  float64 = list(code = 64, size = 8, what = "numeric"),
+  int8 = list(code = 256, size = 1, what = "integer"),
+  uint16 = list(code = 512, size = 2, what = "integer"),
+  uint32 = list(code = 768, size = 4, what = "integer"),
+  int64 = list(code = 1024, size = 8, what = "integer"),
+  uint64 = list(code = 1280, size = 8, what = "integer")
 )
 
 # Quaternion of a right- or left-handed affine without shear: b, c, d, and the factor of the third
@@ -36,8 +41,9 @@ quaternion_rotation <- function(a, b, c, d) {
            2 * (b * d + a * c), 2 * (c * d - a * b), a^2 + d^2 - b^2 - c^2), 3)
 }
 
-nifti_header_bytes <- function(dim, affine, type, endian = "little", sform = 2, qform = 0, slope = 1,
-                               intercept = 0, start = 352, magic = "n+1", rank = length(dim)) {
+nifti_header_bytes <- function(dim, affine, type, endian = "little", sform = 2, qform = 0,
+                               slope = 1, intercept = 0, start = 352, magic = "n+1",
+                               rank = length(dim)) {
   header <- raw(348)
   put <- function(at, values, size, what = "integer") {
     bytes <- writeBin(if (what == "integer") as.integer(values) else as.double(values), raw(),

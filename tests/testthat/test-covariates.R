@@ -3,7 +3,7 @@
 subjects <- function(n = 24) {
   data.frame(age = 50 + (seq_len(n) * 7) %% 31 + seq_len(n) / 10,
              sex = rep(c("F", "M", "M"), length.out = n),
-             site = factor(rep(c("a", "b", "c", "b"), length.out = n), levels = c("a", "b", "c", "d")))
+             site = factor(rep(c("a", "b", "c", "b"), length.out = n), levels = letters[1:4]))
 }
 
 small_data <- function(n = 24, d = 6) {

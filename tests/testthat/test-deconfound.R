@@ -13,7 +13,8 @@ confounded <- function(n = 40, d = 8) {
 # x minus what the covariates explain among the rows in `rows`, by lm().
 by_hand <- function(x, z, rows, weights = rep(1, nrow(x))) {
   z <- as.matrix(z)
-  slopes <- stats::coef(stats::lm(x[rows, ] ~ z[rows, ], weights = weights[rows]))[-1, , drop = FALSE]
+  all <- stats::coef(stats::lm(x[rows, ] ~ z[rows, ], weights = weights[rows]))
+  slopes <- all[-1, , drop = FALSE]
   x - sweep(z, 2, colSums((weights * z)[rows, , drop = FALSE]) / sum(weights[rows])) %*% slopes
 }
 

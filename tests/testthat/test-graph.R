@@ -90,7 +90,7 @@ test_that("chains join neighbours, and one node has no edge", {
   g <- graph_chain(5)
   expect_valid_graph(g)
   expect_identical(edges_of(g), cbind(1:4, 2:5))
-  expect_identical(length(graph_chain(1)$from), 0L)
+  expect_length(graph_chain(1)$from, 0)
   expect_identical(graph_chain(1)$n, 1L)
 })
 

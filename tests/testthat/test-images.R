@@ -8,8 +8,8 @@ write_eggs <- function(folder, n = 4, ending = ".nii.gz", order = "RAS", ...) {
   eggs <- withr::with_seed(7, egg_images(n))
   files <- file.path(folder, paste0("sub-", seq_len(n), ending))
   for (i in seq_len(n)) {
-    make_nifti(store_as(eggs[[i]], order), files[i], stored_affine(order, dim(store_as(eggs[[i]], order))),
-               ...)
+    stored <- store_as(eggs[[i]], order)
+    make_nifti(stored, files[i], stored_affine(order, dim(stored)), ...)
   }
   files
 }
@@ -21,8 +21,8 @@ test_that("every integer type, both floats and both byte orders are read", {
     files <- file.path(folder, paste0(type, endian, 1:3, c(".nii", ".nii.gz", ".img")))
     for (i in 1:3) make_nifti(values[[i]], files[i], type = type, endian = endian)
     images <- read_images(files, threshold = -Inf)
-    expect_identical(unname(images$x),
-                     unname(t(vapply(values, as.vector, numeric(60))))[, as.vector(images$space$mask)],
+    expected <- unname(t(vapply(values, as.vector, numeric(60))))
+    expect_identical(unname(images$x), expected[, as.vector(images$space$mask)],
                      info = paste(type, endian))
   }
 })
@@ -169,7 +169,8 @@ test_that("blocks are means, and the affine puts them where their voxels are", {
   affine <- stored_affine("RAS", dim)
   values <- array(stats::runif(120), dim)
   for (k in 1:2) {
-    make_nifti(values * k, file.path(folder, paste0(k, ".nii")), affine, type = "float64", qform = 1)
+    file <- file.path(folder, paste0(k, ".nii"))
+    make_nifti(values * k, file, affine, type = "float64", qform = 1)
   }
   images <- read_images(file.path(folder, c("1.nii", "2.nii")), threshold = -Inf,
                         coarsen = c(2, 2, 3))

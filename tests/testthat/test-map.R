@@ -39,7 +39,8 @@ test_that("maps read back identically in both packages, with the input's place a
       header <- RNifti::niftiHeader(file)
       expected <- array(0, cohort$images$space$dim)
       expected[cohort$images$space$mask] <- fit$beta[, 1]
-      expect_equal(as.array(RNifti::readNifti(file)), expected, tolerance = 1e-7, ignore_attr = TRUE)
+      expect_equal(as.array(RNifti::readNifti(file)), expected, tolerance = 1e-7,
+                   ignore_attr = TRUE)
       oro <- oro.nifti::readNIfTI(file, reorient = FALSE)
       expect_equal(oro.nifti::img_data(oro), expected, tolerance = 1e-7, ignore_attr = TRUE)
       expect_identical(c(header$datatype, header$sform_code, header$qform_code), c(16L, 4L, 1L))
@@ -140,12 +141,14 @@ test_that("maps that cannot be are refused", {
   expect_snapshot(refusal(region_table(fit)))
   expect_snapshot(refusal(region_table(fit, row = 1, atlas = 3)))
   expect_snapshot(refusal(region_table(fit, row = 2, atlas = "nowhere.nii")))
-  expect_snapshot(refusal(region_table(fit, row = 2, atlas = RNifti::asNifti(array(0.5, c(2, 2, 2))))))
+  expect_snapshot(
+    refusal(region_table(fit, row = 2, atlas = RNifti::asNifti(array(0.5, c(2, 2, 2)))))
+  )
   expect_snapshot(refusal(region_table(fit, row = 2, atlas = RNifti::asNifti(array(1, c(2, 2, 2))),
                                        labels = 1:3)))
 })
 
-# ---- regions ----------------------------------------------------------------------------------------
+# ---- regions -------------------------------------------------------------------------------------
 
 test_that("the table says what is in the map", {
   cohort <- map_cohort()
@@ -164,7 +167,8 @@ test_that("the table says what is in the map", {
     expect_equal(table$coefficient[k], mean(beta[inside]))
     expect_equal(c(table$x[k], table$y[k], table$z[k]),
                  colSums(mm[inside, , drop = FALSE] * beta[inside]) / sum(beta[inside]))
-    at <- which(mm[, 1] == table$peak.x[k] & mm[, 2] == table$peak.y[k] & mm[, 3] == table$peak.z[k])
+    at <- which(mm[, 1] == table$peak.x[k] & mm[, 2] == table$peak.y[k] &
+                  mm[, 3] == table$peak.z[k])
     expect_identical(beta[at], table$peak[k])
     expect_equal(abs(table$peak[k]), max(abs(beta[inside])))
   }
@@ -223,14 +227,14 @@ test_that("labels come as table, vector or file", {
     writeLines(text, file)
     expect_identical(atlas_names(code, file), expected)
   }
-  expect_identical(atlas_names(code, data.frame(id = c(3, 17), n = c("Caudate L", "Hippocampus R"))),
-                   expected)
+  renamed <- data.frame(id = c(3, 17), n = c("Caudate L", "Hippocampus R"))
+  expect_identical(atlas_names(code, renamed), expected)
   expect_identical(atlas_names(code, c(`3` = "Caudate L", `17` = "Hippocampus R")), expected)
   expect_identical(atlas_names(c(1, 2), c("a", "b")), c("a", "b"))
   expect_identical(atlas_names(c(0, 2), NULL), c("none", "2"))
 })
 
-# ---- sign -------------------------------------------------------------------------------------------
+# ---- sign ----------------------------------------------------------------------------------------
 
 test_that("effects against the sign constraint are warned about, once", {
   cohort <- map_cohort()

@@ -197,13 +197,14 @@ test_that("what does not converge is said, with rows and gaps", {
   expect_warning(
     fit <- n2gfl(p$x, p$y, p$graph, lambda1 = c(0.1, 0.01), lambda2 = 0.1, algorithm = "ista",
                  maxit = 1, thresh = 1e-12),
-    "did not converge to `thresh` = [0-9.e-]+ within `maxit` = 1 iterations: row 1 \\(gap [0-9.e-]+\\)"
+    paste("did not converge to `thresh` = [0-9.e-]+ within `maxit` = 1 iterations:",
+          "row 1 \\(gap [0-9.e-]+\\)")
   )
   expect_false(all(fit$grid$converged))
   expect_output(print(fit), "did not converge, largest gap")
   fits <- list(converged = rep(FALSE, 12), gap = rep(0.25, 12))
-  expect_warning(warn_not_converged(fits, list(thresh = 1e-6, maxit = 7)), "row 10 (gap 0.25) and 2 more, see `grid`.",
-                 fixed = TRUE)
+  expect_warning(warn_not_converged(fits, list(thresh = 1e-6, maxit = 7)),
+                 "row 10 (gap 0.25) and 2 more, see `grid`.", fixed = TRUE)
   fits <- list(converged = c(TRUE, FALSE, TRUE), gap = c(0, 0.012345, 0))
   expect_warning(
     warn_not_converged(fits, list(thresh = 1e-6, maxit = 10000)),

@@ -130,7 +130,7 @@ test_that("the map has the coefficients in place, and NA outside the mask", {
   fit <- make_fit(beta, graph_mask(mask), 1, 1)
   map <- draw(plot(fit, what = "map"))
   expect_identical(map[mask], beta[, 1])
-  expect_identical(is.na(map[1, 1]), TRUE)
+  expect_true(is.na(map[1, 1]))
   expect_identical(map_scale(map)$limits, c(-3, 3))
   expect_identical(map_scale(abs(map))$limits, c(0, 3))
   expect_identical(map_scale(-abs(map))$limits, c(-3, 0))

@@ -63,7 +63,7 @@ test_that("the sign is kept: a region that turns negative without shrinkage is d
                                 crossprod(scale(x, scale = FALSE), y), diag(2))
   expect_equal(unname(refitted[-1, 1]), pmax(program$solution, 0), tolerance = 1e-4)
   expect_identical(refitted[3, 1], 0)
-  expect_identical(length(refitted@x), 2L)
+  expect_length(refitted@x, 2)
 })
 
 test_that("refitting never raises the deviance, and predictions are the formula", {

@@ -1,5 +1,5 @@
-# The files of R/ share one namespace: a name that is defined twice works until the files are read in
-# another order.
+# The files of R/ share one namespace: a name that is defined twice works until the files are read
+# in another order.
 test_that("no name is defined twice", {
   skip_in_check()  # there are no sources there
   files <- dir(test_path("..", "..", "R"), pattern = "\\.R$", full.names = TRUE)
