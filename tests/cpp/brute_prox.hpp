@@ -33,7 +33,7 @@ class BruteProx {
     std::vector<int> place(p.n, -1);
     for (std::size_t k = 0; k < nodes.size(); ++k) place[nodes[k]] = static_cast<int>(k);
     for (const n2gfl::Edge& e : p.edges) {
-      if (place[e.from] < 0) continue;
+      if (place[e.from] < 0 || place[e.to] < 0) continue;  // edges without weight may lead out
       const Long capacity = static_cast<Long>(p.theta) * e.weight;
       for (Set s = 0; s < cut_.size(); ++s)
         if ((s >> place[e.from] & 1) != (s >> place[e.to] & 1)) cut_[s] += capacity;
