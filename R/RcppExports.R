@@ -17,8 +17,8 @@ hash_cpp <- function(values) {
     .Call(`_n2gfl_hash_cpp`, values)
 }
 
-read_nifti_cpp <- function(path, volume, numbers) {
-    .Call(`_n2gfl_read_nifti_cpp`, path, volume, numbers)
+read_nifti_cpp <- function(path, volume, numbers, before, sum) {
+    .Call(`_n2gfl_read_nifti_cpp`, path, volume, numbers, before, sum)
 }
 
 free_volume_cpp <- function(volume) {

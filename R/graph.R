@@ -174,7 +174,9 @@ image_array <- function(image) {
       stop_bad("`mask` must be an array, an image or the path of a NIfTI file, but there is no ",
                "file ", quoted(image), ".")
     }
-    return(as.array(RNifti::readNifti(image)))
+    values <- read_array(image, "mask")$values
+    # A flat image is one with two dimensions.
+    return(if (identical(dim(values)[-(1:2)], 1L)) values[, , 1] else values)
   }
   image
 }

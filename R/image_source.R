@@ -70,25 +70,34 @@ volume_source <- function(file) {
   labels <- paste0(quoted(file$path), " volume ", seq_len(n))
   unpacked <- NULL
   if (grepl("\\.gz$", file$path, ignore.case = TRUE)) {
-    unpacked <- unpack_file(file$path)
+    unpacked <- unpack_file(file)
     file$path <- unpacked
+    file["packed"] <- list(NULL)
   }
   list(n = n, subjects = subjects, labels = labels, narrow = file$narrow, dim = file$dim,
        affine = file$affine, header = read_header(file), read = function(i) read_values(file, i),
        close = function() unlink(unpacked))
 }
 
-unpack_file <- function(path) {
-  if (grepl("\\.(hdr|img)\\.gz$", path, ignore.case = TRUE)) {
+unpack_file <- function(file) {
+  if (grepl("\\.(hdr|img)\\.gz$", file$path, ignore.case = TRUE)) {
     stop_bad("`files` must be a .nii or .nii.gz file if it holds many subjects, not the ",
-             "compressed pair ", quoted(path), ".")
+             "compressed pair ", quoted(file$path), ".")
   }
   target <- tempfile(fileext = ".nii")
-  from <- gzfile(path, "rb")
+  whole <- FALSE
+  on.exit(if (!whole) unlink(target), add = TRUE)
+  from <- gzfile(file$path, "rb")
   on.exit(close(from), add = TRUE)
   to <- file(target, "wb")
   on.exit(close(to), add = TRUE)
-  while (length(piece <- readBin(from, "raw", 2^22))) writeBin(piece, to)
+  next_piece <- function() {
+    # A wrong checksum is a warning of R's.
+    tryCatch(readBin(from, "raw", 2^22), error = function(e) stop_damaged(file, "files"),
+             warning = function(w) stop_damaged(file, "files"))
+  }
+  while (length(piece <- next_piece())) writeBin(piece, to)
+  whole <- TRUE
   target
 }
 

@@ -1,23 +1,42 @@
 # What a NIfTI file says about itself, read and judged before anything is allocated for it: a
 # damaged header may ask for terabytes. The pixels are left to RNifti.
 
-# list(path, dim, volumes, affine, narrow); dim has three numbers. The fields are read here and
-# not by RNifti::niftiHeader(), which takes the bytes of a big-endian file the wrong way round.
+# list(path, dim, volumes, narrow, start, affine, packed); dim has three numbers, `packed` is the
+# file of the data if that is compressed. The fields are read here and not by RNifti::niftiHeader(),
+# which takes the bytes of a big-endian file the wrong way round.
 open_nifti <- function(path, name = "files") {
   parts <- nifti_parts(path, name)
   claims <- nifti_claims(parts$header)
   sizes <- check_claims(claims, path, name)
   check_file_size(parts$data, sizes, path, name)
-  c(list(path = path), sizes[c("dim", "volumes", "narrow")],
-    list(affine = check_affine(header_affine(claims), quoted(path), name)))
+  c(list(path = path), sizes[c("dim", "volumes", "narrow", "start")],
+    list(affine = check_affine(header_affine(claims), quoted(path), name),
+         packed = if (is_gzip(parts$data)) parts$data))
 }
 
 # The values of one volume, or of all, by RNifti's C++ and not by RNifti::readNifti(): that wraps
 # whole numbers around which do not fit into R's integers, and its internal images' memory is hidden
 # from R. Plain floats come as a pointer, to be freed by free_volume_cpp(), unless `numbers` are
-# asked for.
+# asked for. RNifti does not notice that a compressed file is damaged in its middle, so its checksum
+# is compared.
 read_values <- function(file, volume = 0L, name = "files", numbers = FALSE) {
-  or_damaged(read_nifti_cpp(file$path, volume, numbers), file, name)
+  read <- function(before = raw(0), sum = NA_real_) {
+    or_damaged(read_nifti_cpp(file$path, volume, numbers, before, sum), file, name)
+  }
+  if (is.null(file$packed)) return(read())
+  values <- read(first_bytes(file$packed, file$start), gzip_end(file$packed)[["sum"]])
+  if (!is.null(values)) return(values)
+  # Compressed in pieces, with something after the image or in the other byte order: all of it is
+  # unpacked to know.
+  if (!is_whole_gzip(file$packed)) stop_damaged(file, name)
+  read()
+}
+
+# Values as an array with its dimensions, for the file of a mask or a template.
+read_array <- function(path, name) {
+  file <- open_nifti(path, name)
+  dim <- as.integer(c(file$dim, if (file$volumes > 1) file$volumes))
+  list(values = array(read_values(file, name = name, numbers = TRUE), dim), affine = file$affine)
 }
 
 # RNifti's header, from the image: the file's bytes are in order there.
@@ -27,11 +46,21 @@ read_header <- function(file) {
     or_damaged(RNifti::readNifti(file$path, internal = TRUE, volumes = volume), file, "files"))
 }
 
+# What RNifti warns of before it gives up is said by the error.
 or_damaged <- function(image, file, name) {
-  tryCatch(image, error = function(e) {
-    stop_bad("`", name, "` must hold whole files, but ", quoted(file$path), " is truncated or ",
-             "damaged: its data cannot be read.")
-  })
+  warnings <- list()
+  keep <- function(w) {
+    warnings <<- c(warnings, list(w))
+    invokeRestart("muffleWarning")
+  }
+  tryCatch(withCallingHandlers(image, warning = keep), error = function(e) stop_damaged(file, name))
+  for (w in warnings) warning(w)
+  image
+}
+
+stop_damaged <- function(file, name) {
+  stop_bad("`", name, "` must hold whole files, but ", quoted(file$path), " is truncated or ",
+           "damaged: its data cannot be read.")
 }
 
 # The file of the header and the file of the data: one for .nii, two for .hdr and .img.
@@ -67,8 +96,8 @@ nifti_claims <- function(path) {
   if (length(bytes) < 348) return(NULL)
   for (endian in c("little", "big")) {
     size <- readBin(bytes[1:4], "integer", endian = endian)
-    if (size == 348) return(claims_of_version_1(bytes, endian))
-    if (size == 540 && length(bytes) == 540) return(claims_of_version_2(bytes, endian))
+    if (size %in% 348) return(claims_of_version_1(bytes, endian))
+    if (size %in% 540 && length(bytes) == 540) return(claims_of_version_2(bytes, endian))
   }
   NULL
 }
@@ -87,7 +116,7 @@ claims_of_version_1 <- function(bytes, endian) {
   float <- function(at, n = 1) {
     readBin(bytes[at + seq_len(4 * n)], "numeric", n, size = 4, endian = endian)
   }
-  c(list(version = 1, magic = magic_word(bytes[345:347]), dim = as.double(short(40, 8)),
+  c(list(version = 1, magic = magic_word(bytes[345:348]), dim = as.double(short(40, 8)),
          datatype = short(70), vox_offset = float(108), scl_slope = float(112),
          scl_inter = float(116)),
     place_fields(float(76, 8), short(252, 2), float(256, 3), float(268, 3), float(280, 12)))
@@ -95,7 +124,8 @@ claims_of_version_1 <- function(bytes, endian) {
 
 claims_of_version_2 <- function(bytes, endian) {
   integers <- function(at, n = 1) {
-    readBin(bytes[at + seq_len(4 * n)], "integer", n, endian = endian)
+    values <- readBin(bytes[at + seq_len(4 * n)], "integer", n, endian = endian)
+    ifelse(is.na(values), -2^31, values)  # R has no such integer
   }
   # Two halves as doubles: exact for every size that a disk holds.
   long <- function(at, n = 1) {
@@ -103,13 +133,15 @@ claims_of_version_2 <- function(bytes, endian) {
     halves[2, ] * 2^32 + halves[1, ] %% 2^32
   }
   double <- function(at, n = 1) readBin(bytes[at + seq_len(8 * n)], "numeric", n, endian = endian)
-  c(list(version = 2, magic = magic_word(bytes[5:7]), dim = long(16, 8),
+  c(list(version = 2, magic = magic_word(bytes[5:8]), dim = long(16, 8),
          datatype = readBin(bytes[13:14], "integer", size = 2, endian = endian),
          vox_offset = long(168), scl_slope = double(176), scl_inter = double(184)),
     place_fields(double(104, 8), integers(344, 2), double(352, 3), double(376, 3), double(400, 12)))
 }
 
-magic_word <- function(bytes) rawToChar(bytes[bytes != 0])
+# Up to the zero that must end it; without one niftilib takes the file for ANALYZE, and ignores
+# scale factors and affine.
+magic_word <- function(bytes) rawToChar(bytes[cumsum(bytes == 0) == 0])
 
 place_fields <- function(pixdim, codes, quaternion, offset, rows) {
   list(pixdim = pixdim, qform_code = codes[1], sform_code = codes[2], quatern_b = quaternion[1],
@@ -167,12 +199,12 @@ check_claimed_dim <- function(size, label, name) {
 check_file_size <- function(data, claims, path, name) {
   needed <- claims$start + claims$bytes
   stored <- file.size(data)
-  gzipped <- identical(raw_bytes(data, 2), as.raw(c(0x1f, 0x8b)))
+  gzipped <- is_gzip(data)
   held <- if (!gzipped) {
     stored
   } else if (needed > 1040 * stored) {
     1040 * stored  # nothing deflates further than that
-  } else if (gzip_length(data, stored) == needed %% 2^32) {
+  } else if (gzip_end(data)[["length"]] == needed %% 2^32) {
     needed
   } else {
     count_bytes(data)
@@ -184,18 +216,29 @@ check_file_size <- function(data, claims, path, name) {
   }
 }
 
-raw_bytes <- function(path, n) {
+is_gzip <- function(path) {
   connection <- file(path, "rb", raw = TRUE)
   on.exit(close(connection), add = TRUE)
-  readBin(connection, "raw", n)
+  identical(readBin(connection, "raw", 2), as.raw(c(0x1f, 0x8b)))
 }
 
-gzip_length <- function(path, size) {
+# Checksum and length of what is packed (or of its last piece), from the last eight bytes.
+gzip_end <- function(path) {
   connection <- file(path, "rb", raw = TRUE)
   on.exit(close(connection), add = TRUE)
-  seek(connection, max(size - 4, 0))
-  halves <- readBin(connection, "integer", 2, size = 2, signed = FALSE, endian = "little")
-  sum(halves * c(1, 2^16))
+  seek(connection, max(file.size(path) - 8, 0))
+  halves <- readBin(connection, "integer", 4, size = 2, signed = FALSE, endian = "little")
+  c(sum = sum(halves[1:2] * c(1, 2^16)), length = sum(halves[3:4] * c(1, 2^16)))
+}
+
+# R's own reader compares checksums, and warns.
+is_whole_gzip <- function(path) {
+  connection <- gzfile(path, "rb")
+  on.exit(close(connection), add = TRUE)
+  tryCatch({
+    while (length(readBin(connection, "raw", 2^22))) NULL
+    TRUE
+  }, error = function(e) FALSE, warning = function(w) FALSE)
 }
 
 # Without holding more than a piece of it.

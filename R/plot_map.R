@@ -228,7 +228,8 @@ template_layer <- function(template) {
       stop_bad("`template` must be an image or the path of a NIfTI file, but there is no file ",
                describe(template), ".")
     }
-    template <- RNifti::readNifti(template)
+    opened <- read_array(template, "template")
+    return(template_volume(opened$values, opened$affine))
   }
   if (is_images(template)) {
     space <- template$space
@@ -238,11 +239,14 @@ template_layer <- function(template) {
     stop_bad("`template` must be an image or the path of a NIfTI file, not ", describe(template),
              ".")
   }
-  volume <- image_array(template)
+  template_volume(image_array(template), image_affine(template))
+}
+
+template_volume <- function(volume, affine) {
   if (length(dim(volume)) != 3) {
     stop_bad("`template` must have three dimensions, not ", length(dim(volume)), ".")
   }
-  as_layer(array(as.double(volume), dim(volume)), image_affine(template))
+  as_layer(array(as.double(volume), dim(volume)), affine)
 }
 
 # The mm around the voxels that `shown` marks, with their outer halves and a small margin.

@@ -73,14 +73,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // read_nifti_cpp
-SEXP read_nifti_cpp(const std::string& path, int volume, bool numbers);
-RcppExport SEXP _n2gfl_read_nifti_cpp(SEXP pathSEXP, SEXP volumeSEXP, SEXP numbersSEXP) {
+SEXP read_nifti_cpp(const std::string& path, int volume, bool numbers, const Rcpp::RawVector& before, double sum);
+RcppExport SEXP _n2gfl_read_nifti_cpp(SEXP pathSEXP, SEXP volumeSEXP, SEXP numbersSEXP, SEXP beforeSEXP, SEXP sumSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
     Rcpp::traits::input_parameter< int >::type volume(volumeSEXP);
     Rcpp::traits::input_parameter< bool >::type numbers(numbersSEXP);
-    rcpp_result_gen = Rcpp::wrap(read_nifti_cpp(path, volume, numbers));
+    Rcpp::traits::input_parameter< const Rcpp::RawVector& >::type before(beforeSEXP);
+    Rcpp::traits::input_parameter< double >::type sum(sumSEXP);
+    rcpp_result_gen = Rcpp::wrap(read_nifti_cpp(path, volume, numbers, before, sum));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -234,7 +236,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_n2gfl_lambda_max_cpp", (DL_FUNC) &_n2gfl_lambda_max_cpp, 9},
     {"_n2gfl_all_finite_cpp", (DL_FUNC) &_n2gfl_all_finite_cpp, 1},
     {"_n2gfl_hash_cpp", (DL_FUNC) &_n2gfl_hash_cpp, 1},
-    {"_n2gfl_read_nifti_cpp", (DL_FUNC) &_n2gfl_read_nifti_cpp, 3},
+    {"_n2gfl_read_nifti_cpp", (DL_FUNC) &_n2gfl_read_nifti_cpp, 5},
     {"_n2gfl_free_volume_cpp", (DL_FUNC) &_n2gfl_free_volume_cpp, 1},
     {"_n2gfl_store_new_cpp", (DL_FUNC) &_n2gfl_store_new_cpp, 3},
     {"_n2gfl_store_add_cpp", (DL_FUNC) &_n2gfl_store_add_cpp, 4},

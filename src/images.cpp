@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "crc32.h"
 #include "glue.h"
 
 using Store = Rcpp::XPtr<n2gfl::VolumeStoreBase>;
@@ -50,6 +51,14 @@ void copy_values(const RNifti::NiftiImage& image, const RNifti::NiftiImageData& 
   }
 }
 
+// Is `sum` the checksum of the bytes before the data and of the data, as they are in the file?
+bool has_sum(const RNifti::NiftiImage& image, const Rcpp::RawVector& before, double sum) {
+  Crc32 crc;
+  crc.add(before.begin(), before.size());
+  crc.add(image->data, image->nvox * image->nbyper);
+  return crc.value() == sum;
+}
+
 // visit(values, count) for a volume from read_nifti_cpp(), or any numbers of R.
 template <class Visit>
 auto visit_values(SEXP volume, Visit visit) {
@@ -62,12 +71,16 @@ auto visit_values(SEXP volume, Visit visit) {
 }  // namespace
 
 // The values of a file, or of one of its volumes (counted from 1; 0 for all). Plain floats stay
-// where RNifti has put them, outside of R, as a pointer, unless R's `numbers` are asked for.
+// where RNifti has put them, outside of R, as a pointer, unless R's `numbers` are asked for. NULL
+// if the file, unpacked, should have the checksum `sum` (none if NA), and has not; `before` is what
+// comes before its data.
 // [[Rcpp::export(rng = false)]]
-SEXP read_nifti_cpp(const std::string& path, int volume, bool numbers) {
+SEXP read_nifti_cpp(const std::string& path, int volume, bool numbers,
+                    const Rcpp::RawVector& before, double sum) {
   RNifti::NiftiImage image = read_image(path, volume);
   const RNifti::NiftiImageData data = image.data();
   if (data.isEmpty()) Rcpp::stop("there are no data");
+  if (!std::isnan(sum) && !has_sum(image, before, sum)) return R_NilValue;
   if (!numbers && image->datatype == DT_FLOAT32 && !data.isScaled())
     return Image(new RNifti::NiftiImage(image));
   Rcpp::NumericVector values(Rcpp::no_init(data.size()));
