@@ -6,6 +6,7 @@
 # make fuzz       random graphs and fits, a minute each (SECONDS=60 SEED=1; tests/README.md)
 # make fuzz-sanitize   the same under the sanitizers
 # make lint       static checks: lintr on R (.lintr), clang-tidy on the core (.clang-tidy)
+# make torture    interrupts, kills, full disks, damaged files (TRIAL=part-of-a-name SEED=1)
 # make document   man, NAMESPACE and the Rcpp glue, from the comments in R and src
 # make coverage   which lines of R and C++ the R tests run
 # make bench      the measurements of bench/README.md
@@ -21,10 +22,12 @@ RSCRIPT ?= Rscript
 R ?= R
 JOBS ?= 2
 TEST ?=
+TRIAL ?=
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: demo test check cpp sanitize fuzz fuzz-sanitize lint document coverage bench paper site clean
+.PHONY: demo test check cpp sanitize fuzz fuzz-sanitize torture lint document coverage bench \
+  paper site clean
 .DELETE_ON_ERROR:
 
 # One thing after the other, so that no two set-ups run at once; what is worth
@@ -66,6 +69,13 @@ test: setup-test out/installed
 
 check: setup-check
 	@$(RSCRIPT) tools/check.R
+
+# Each trial has five minutes of its own, and the next one runs even if one fails.
+trials := $(filter-out common,$(patsubst tests/torture/%.R,%,$(wildcard tests/torture/*.R)))
+torture: setup-test out/installed
+	@status=0; for trial in $(foreach t,$(trials),$(if $(findstring $(TRIAL),$(t)),$(t))); do \
+	  SEED=$(SEED) timeout 900 $(RSCRIPT) tests/torture/$$trial.R 2>out/torture-$$trial.log || \
+	  { echo "$$trial failed, see out/torture-$$trial.log"; status=1; }; done; exit $$status
 
 document: setup-document
 	@$(RSCRIPT) tools/document.R

@@ -69,3 +69,7 @@ fused_prox_cpp <- function(z, masses, thresholds, graph, lambda2, sign) {
     .Call(`_n2gfl_fused_prox_cpp`, z, masses, thresholds, graph, lambda2, sign)
 }
 
+end_with_parent_cpp <- function(parent) {
+    .Call(`_n2gfl_end_with_parent_cpp`, parent)
+}
+

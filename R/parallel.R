@@ -55,9 +55,10 @@ run_with_futures <- function(tasks, work, ..., checkpoint, tick) {
   folder <- tempfile("n2gfl-run-")
   dir.create(folder)
   alive <- file.path(folder, "alive")
-  file.create(alive)
+  writeLines(as.character(Sys.getpid()), alive)
+  file.create(elsewhere(alive))
   on.exit({
-    unlink(alive)
+    unlink(c(alive, elsewhere(alive)))
     if (forks()) release_forks(folder)
     unlink(folder, recursive = TRUE)
   }, add = TRUE)
@@ -67,8 +68,9 @@ run_with_futures <- function(tasks, work, ..., checkpoint, tick) {
   tryCatch(
     future.apply::future_lapply(
       names(tasks), run_task_apart, tasks = tasks, work = work, ..., alive = alive,
-      home = machine_name(), checkpoint = checkpoint, tick = tick, future.seed = FALSE,
-      future.packages = "n2gfl", future.scheduling = if (forks()) Inf else 1
+      home = machine_name(), parent = if (forks()) Sys.getpid(), checkpoint = checkpoint,
+      tick = tick, future.seed = FALSE, future.packages = "n2gfl",
+      future.scheduling = if (forks()) Inf else 1
     ),
     FutureError = function(e) stop_lost_worker(names(tasks), folder, e)
   )
@@ -101,10 +103,18 @@ is_running <- function(pids) {
 
 machine_name <- function() Sys.info()[["nodename"]]
 
+# The number of a process, which is in `alive`, means nothing on another machine.
+elsewhere <- function(alive) paste0(alive, "-elsewhere")
+
 # In the worker, which leaves a mark when it begins and when it ends: a dead one cannot say so.
-run_task_apart <- function(name, tasks, work, ..., alive, home, checkpoint, tick) {
+# `parent` is the session that forks workers, NULL if they are no forks.
+run_task_apart <- function(name, tasks, work, ..., alive, home, parent, checkpoint, tick) {
+  # With a single worker future does not fork, and this is the session itself.
+  forked <- !is.null(parent) && parent != Sys.getpid()
+  if (forked && !end_with_parent_cpp(parent)) tools::pskill(Sys.getpid(), tools::SIGKILL)
   mark <- file.path(dirname(alive), gsub("[^A-Za-z0-9]+", "-", name))
-  # Another machine does not see the file, and must not take its absence for an order to stop.
+  if (home != machine_name()) alive <- elsewhere(alive)
+  # Another machine may not see the file, and must not take its absence for an order to stop.
   if (!file.exists(alive)) {
     if (home == machine_name()) stop_bad(name, ": the run was stopped")
     alive <- ""

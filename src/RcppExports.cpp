@@ -230,6 +230,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// end_with_parent_cpp
+bool end_with_parent_cpp(int parent);
+RcppExport SEXP _n2gfl_end_with_parent_cpp(SEXP parentSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type parent(parentSEXP);
+    rcpp_result_gen = Rcpp::wrap(end_with_parent_cpp(parent));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_n2gfl_fit_grid_cpp", (DL_FUNC) &_n2gfl_fit_grid_cpp, 14},
@@ -249,6 +259,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_n2gfl_label_parts_cpp", (DL_FUNC) &_n2gfl_label_parts_cpp, 5},
     {"_n2gfl_linear_predictor_cpp", (DL_FUNC) &_n2gfl_linear_predictor_cpp, 3},
     {"_n2gfl_fused_prox_cpp", (DL_FUNC) &_n2gfl_fused_prox_cpp, 6},
+    {"_n2gfl_end_with_parent_cpp", (DL_FUNC) &_n2gfl_end_with_parent_cpp, 1},
     {NULL, NULL, 0}
 };
 

@@ -8,6 +8,8 @@
 #include <n2gfl/poll.hpp>
 #include <n2gfl/sign.hpp>
 
+#include <cerrno>
+#include <csignal>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -40,11 +42,25 @@ inline n2gfl::Design as_design(const SEXP x) {
   return n2gfl::Design::sparse(starts.begin(), indices.begin(), values.begin(), dim[0], dim[1]);
 }
 
+// On Windows nobody can ask, and every process counts as running.
+inline bool is_running(const int pid) {
+#ifdef _WIN32
+  return true;
+#else
+  return kill(pid, 0) == 0 || errno == EPERM;
+#endif
+}
+
 // Stops the core's work by a C++ exception, so that destructors run: when the user interrupts, or when
 // the file `alive` (none if empty) has gone, which is how a worker elsewhere learns that nobody waits.
+// A session that was killed cannot remove it: its number, if the file has one, must still be running.
 inline n2gfl::Poll interrupt_poll(const std::string& alive = "") {
-  return n2gfl::Poll([alive] {
+  int owner = 0;
+  if (!alive.empty() && !(std::ifstream(alive) >> owner)) owner = 0;
+  return n2gfl::Poll([alive, owner] {
     Rcpp::checkUserInterrupt();
-    if (!alive.empty() && !std::ifstream(alive).good()) Rcpp::stop("the run was stopped");
+    if (alive.empty()) return;
+    if (!std::ifstream(alive).good() || (owner > 0 && !is_running(owner)))
+      Rcpp::stop("the run was stopped");
   });
 }

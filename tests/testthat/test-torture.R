@@ -1,0 +1,94 @@
+# Interrupts and kills at random moments; `make torture` has many more.
+
+stopped_problem <- function() {
+  withr::local_seed(401)
+  x <- matrix(rnorm(50 * 400), 50)
+  list(x = x, y = rowSums(x[, 1:20]) + rnorm(50), graph = graph_grid(c(20, 20)))
+}
+
+expect_interrupts <- function(got) {
+  expect_true(got$same, label = "the same object before and after")
+  calls <- got$calls
+  expect_gt(sum(calls$taken), 0)
+  # taken at once, or too late, when all of the object was there
+  expect_true(all(calls$taken | calls$whole))
+  expect_lt(max(calls$delay[calls$taken]), 5)
+  expect_identical(sum(calls$left), 0L)
+}
+
+test_that("interrupts at random moments stop fits, selections and reading, and harm nothing", {
+  skip_on_os(c("windows", "mac", "solaris"))
+  skip_in_check()
+  skip_on_covr()
+  data <- stopped_problem()
+  data$files <- file.path(withr::local_tempdir(), paste0("sub-", 1:10, ".nii.gz"))
+  for (file in data$files) make_nifti(array(rnorm(40^3), c(40, 40, 40)), file)
+  expect_interrupts(interrupt_trial(function() n2gfl(x, y, graph, thresh = 1e-8), data, 3, 402))
+  expect_interrupts(interrupt_trial(function() {
+    set.seed(1)
+    stabsel.n2gfl(x, y, graph, q = 20, PFER = 1, B = 10)
+  }, data, 2, 403))
+  expect_interrupts(interrupt_trial(function() read_images(files, threshold = 0), data, 3, 404))
+})
+
+test_that("Ctrl-C reaches forked workers, too, and none is left", {
+  skip_on_os(c("windows", "mac", "solaris"))
+  skip_in_check()
+  skip_on_covr()
+  skip_if_not_installed("future.apply")
+  got <- interrupt_trial(function() {
+    cv.n2gfl(x, y, graph, nlambda1 = 10, nlambda2 = 2, foldid = rep(1:5, 10))
+  }, stopped_problem(), 3, 405, "multicore", all = TRUE)
+  expect_interrupts(got)
+})
+
+for (plan in c("sequential", "multicore")) {
+  test_that(paste("killed at random moments, the same call gives the same object:", plan), {
+    skip_on_os(c("windows", "mac", "solaris"))
+    skip_in_check()
+    skip_on_covr()
+    skip_if_not_installed("future.apply")
+    withr::local_seed(406)
+    rows <- kill_trial(function(checkpoint) {
+      set.seed(406)
+      cv.n2gfl(x, y, graph, nlambda1 = 8, nlambda2 = 2, nfolds = 5, checkpoint = checkpoint)
+    }, stopped_problem(), 2, 407, plan)
+    expect_true(all(rows$same))
+    # workers end with the session that forked them, although it could not tell them
+    expect_true(all(rows$gone))
+    expect_gt(sum(rows$killed), 0)
+    if (plan == "multicore") expect_gt(sum(rows$workers), 0)
+  })
+}
+
+# Work that would take days, for a session that is watched by way of `alive`.
+endless_work <- function(alive) {
+  withr::local_seed(408)
+  data <- cv_problem("gaussian")
+  problem <- check_problem(fit_arguments(list(
+    x = sweep(data$x, 2, 10^seq(0, 6, length.out = 12), "*"), y = data$y, graph = data$graph,
+    lambda1 = 0.1, lambda2 = 0.1, algorithm = "ista", thresh = 1e-300, maxit = 2147483647)))
+  solve_problem(problem, alive = alive)
+}
+
+test_that("work stops when the session that waits for it has been killed", {
+  skip_on_os("windows")
+  alive <- withr::local_tempfile()
+  # a number that was a process's, and is none's any more
+  pid <- as.integer(system("sh -c 'echo $$'", intern = TRUE))
+  writeLines(as.character(pid), alive)
+  expect_error(endless_work(alive), "the run was stopped")
+  # and when its file is gone
+  expect_error(endless_work(withr::local_tempfile()), "the run was stopped")
+})
+
+test_that("a plan that would fork, but has a single worker, leaves the session alone", {
+  skip_on_os("windows")
+  skip_if_not_installed("future.apply")
+  withr::local_seed(409)
+  data <- cv_problem("gaussian")
+  alone <- without_call(quick_cv(data))
+  old <- future::plan("multicore", workers = 1)
+  withr::defer(future::plan(old))
+  expect_identical(without_call(quick_cv(data)), alone)
+})
