@@ -19,6 +19,7 @@ open_checkpoint <- function(folder, key) {
              " cannot.")
   }
   checkpoint <- list(folder = normalizePath(folder), key = key)
+  remove_unfinished(checkpoint$folder)
   known <- read_piece(checkpoint, "key", expect = NULL)
   if (is.null(known)) {
     # Pieces without a readable key belong to something unknown.
@@ -32,6 +33,12 @@ open_checkpoint <- function(folder, key) {
              "but ", quoted(folder), " holds work on other data or with other arguments.")
   }
   checkpoint
+}
+
+# What a killed run had begun to write. Another run may be writing now, but not for an hour.
+remove_unfinished <- function(folder) {
+  files <- dir(folder, "[.]piece-.*[.]tmp$", full.names = TRUE)
+  unlink(files[which(Sys.time() - file.mtime(files) > as.difftime(1, units = "hours"))])
 }
 
 piece_file <- function(checkpoint, name) {
@@ -73,7 +80,7 @@ decode_file <- function(file) {
   if (!identical(rawToChar(utils::tail(bytes, hash_length)), hash_cpp(body))) return(NULL)
   source <- rawConnection(body)
   on.exit(close(source))
-  decode_data(source)
+  decode_data(source, length(body))
 }
 
 # ---- plain data as bytes -------------------------------------------------------------------------
@@ -119,25 +126,28 @@ encode_text <- function(value) {
   c(writeBin(as.integer(sizes), raw(), endian = "little"), charToRaw(paste(text, collapse = "")))
 }
 
-decode_data <- function(source) {
+# `most`: the bytes that there are. Every value takes one or more, so a length beyond it is wrong,
+# and must not be asked for as memory.
+decode_data <- function(source, most) {
   type <- names(type_letters)[match(readChar(source, 1, useBytes = TRUE), type_letters)]
   n <- readBin(source, "double", 1, endian = "little")
+  if (is.na(type) || !isTRUE(n >= 0 && n <= most)) stop("damaged")
   if (type == "NULL") return(NULL)
   value <- switch(
     type,
     logical = as.logical(readBin(source, "integer", n, endian = "little")),
     integer = , double = readBin(source, type, n, endian = "little"),
     character = decode_text(source, n),
-    list = lapply(seq_len(n), function(k) decode_data(source))
+    list = lapply(seq_len(n), function(k) decode_data(source, most))
   )
-  value <- decode_attributes(value, source)
+  value <- decode_attributes(value, source, most)
   if (is.list(value) && isTRUE(value[["dgCMatrix"]])) decode_sparse(value) else value
 }
 
-decode_attributes <- function(value, source) {
-  names <- decode_data(source)
-  dim <- decode_data(source)
-  dimnames <- decode_data(source)
+decode_attributes <- function(value, source, most) {
+  names <- decode_data(source, most)
+  dim <- decode_data(source, most)
+  dimnames <- decode_data(source, most)
   if (!is.null(dim)) dim(value) <- dim
   if (!is.null(dimnames)) dimnames(value) <- dimnames
   if (!is.null(names)) names(value) <- names

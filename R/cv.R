@@ -37,8 +37,9 @@
 #' With `checkpoint` each finished fold is written to that folder at once. The same call then
 #' computes only what is missing and returns the same object; random folds are those of the first
 #' call. A folder that belongs to other data or arguments is refused; damaged files are made again.
-#' The files hold plain numbers and text, and nothing in them is evaluated. Workers on other
-#' machines must see the folder under the same name.
+#' The files hold plain numbers and text, and nothing in them is ever evaluated. Their checksums
+#' tell damage, not forgery: whoever may write to the folder can change the results. Workers on
+#' other machines must see the folder under the same name.
 #'
 #' @section Memory:
 #' Beyond `x` a run needs the coefficients of all folds (sparse), `nfolds` x L numbers for each
@@ -61,7 +62,8 @@
 #' @param nrepeats How many times to draw folds and repeat the whole, when `foldid` is `NULL`.
 #' @param nested Also estimate the score of the whole procedure, honestly? See *Which penalties*.
 #' @param keep Keep the held-out predictions, as `fit.preval`?
-#' @param checkpoint Name of a folder where finished folds are kept, or `NULL`.
+#' @param checkpoint Name of a folder where finished folds are kept, or `NULL`. Trust a folder that
+#'   others can write to as much as you trust them: see *Parallel and interrupted runs*.
 #' @param trace.it 1 shows a progress bar.
 #' @return A list of class `cv.n2gfl`; L is the number of rows of `grid`.
 #'   \item{cvm, cvsd, cvup, cvlo}{Mean score, its standard error, and the mean plus and minus it,

@@ -2,9 +2,10 @@
 # then.
 
 round_trip <- function(value) {
-  source <- rawConnection(encode_data(value))
+  bytes <- encode_data(value)
+  source <- rawConnection(bytes)
   on.exit(close(source))
-  decode_data(source)
+  decode_data(source, length(bytes))
 }
 
 bits <- function(value) {
@@ -85,6 +86,69 @@ test_that("truncated, flipped and empty files are not believed, and say nothing"
   unlink(file)
   dir.create(file)
   expect_silent(expect_null(read_piece(store, "Fold 1")))
+})
+
+# A file with a right checksum, whatever is in it.
+forge_piece <- function(store, name, body) {
+  writeBin(c(body, charToRaw(hash_cpp(body))), piece_file(store, name))
+}
+
+test_that("lengths and types that cannot be are no reason to ask for memory", {
+  store <- small_store()
+  begin <- function(letter, n) c(charToRaw(letter), writeBin(as.double(n), raw()))
+  inside <- encode_data(list(version = checkpoint_version, key = store$key, name = "Fold 1"))
+  for (n in list(1e15, 1e300, -1, NaN, Inf)) for (letter in c("l", "i", "d", "c", "v", "0")) {
+    forge_piece(store, "Fold 1", begin(letter, n))
+    peak <- peak_memory(expect_silent(expect_null(read_piece(store, "Fold 1"))))
+    expect_false(isTRUE(peak > 50e6))
+  }
+  for (body in list(raw(0), as.raw(7), charToRaw("x"), inside, begin("z", 0), begin("v", 9))) {
+    forge_piece(store, "Fold 1", body)
+    expect_silent(expect_null(read_piece(store, "Fold 1")))
+  }
+})
+
+test_that("nothing that is read is evaluated: code in a file stays text", {
+  store <- small_store()
+  harm <- file.path(store$folder, "harm")
+  code <- sprintf("file.create(%s)", deparse(harm))
+  write_piece(store, "Fold 1", list(code, class = code, expression = code))
+  expect_identical(read_piece(store, "Fold 1"), list(code, class = code, expression = code))
+  # R's own formats, which can hold code, are not read at all
+  saveRDS(structure(list(key = "some work"), class = "harmful"), piece_file(store, "Fold 1"))
+  expect_null(read_piece(store, "Fold 1"))
+  serialized <- serialize(list(version = checkpoint_version, key = store$key, name = "Fold 1",
+                               value = 1), NULL)
+  forge_piece(store, "Fold 1", serialized)
+  expect_null(read_piece(store, "Fold 1"))
+  expect_false(file.exists(harm))
+})
+
+test_that("a matrix that is none is not believed", {
+  store <- small_store()
+  whole <- methods::as(matrix(c(0, 1, 2, 0), 2), "CsparseMatrix")
+  whole@i <- c(1L, 7L)
+  write_piece(store, "Fold 1", list(beta = whole))
+  expect_null(read_piece(store, "Fold 1"))
+})
+
+test_that("what a killed run had begun to write is removed, but not what another writes now", {
+  store <- small_store()
+  files <- file.path(store$folder, paste0("Fold-1.piece-", 1:2, "-ab.tmp"))
+  file.create(files)
+  make_old(files[1])
+  open_checkpoint(store$folder, "some work")
+  expect_identical(file.exists(files), c(FALSE, TRUE))
+})
+
+test_that("a folder that cannot be written is refused before the work", {
+  skip_on_os("windows")
+  withr::local_seed(70)
+  data <- cv_problem("gaussian")
+  withr::local_dir(withr::local_tempdir())
+  writeLines("a file", "taken")
+  expect_error(quick_cv(data, checkpoint = "taken"), "must be a folder that can be written")
+  expect_error(quick_cv(data, checkpoint = "/proc/none"), "must be a folder that can be written")
 })
 
 test_that("a disk that takes nothing is an error, not a loss", {
