@@ -28,6 +28,7 @@ test_that("every exported function has a runnable example", {
 
 test_that("every help page has a place in the reference of the web pages", {
   skip_in_check()  # there are no sources there
+  skip_on_covr()
   config <- paste(readLines(test_path("..", "..", "_pkgdown.yml")), collapse = " ")
   inside <- regmatches(config, gregexpr("contents: \\[[^]]*\\]", config))[[1]]
   entries <- trimws(unlist(strsplit(gsub("contents: \\[|\\]", "", inside), ",")))

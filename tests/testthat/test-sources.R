@@ -2,6 +2,7 @@
 # in another order.
 test_that("no name is defined twice", {
   skip_in_check()  # there are no sources there
+  skip_on_covr()
   files <- dir(test_path("..", "..", "R"), pattern = "\\.R$", full.names = TRUE)
   expect_gt(length(files), 10)
   names <- unlist(lapply(files, function(file) {
