@@ -57,15 +57,16 @@ run_with_futures <- function(tasks, work, ..., checkpoint, tick) {
   alive <- file.path(folder, "alive")
   writeLines(as.character(Sys.getpid()), alive)
   file.create(elsewhere(alive))
+  finished <- FALSE
   on.exit({
     unlink(c(alive, elsewhere(alive)))
-    if (forks()) release_forks(folder)
+    if (!finished && forks()) release_forks(folder)
     unlink(folder, recursive = TRUE)
   }, add = TRUE)
   # x may be larger than what future sends without being asked twice.
   old <- options(future.globals.maxSize = Inf)
   on.exit(options(old), add = TRUE)
-  tryCatch(
+  answers <- tryCatch(
     future.apply::future_lapply(
       names(tasks), run_task_apart, tasks = tasks, work = work, ..., alive = alive,
       home = machine_name(), parent = if (forks()) Sys.getpid(), checkpoint = checkpoint,
@@ -74,20 +75,26 @@ run_with_futures <- function(tasks, work, ..., checkpoint, tick) {
     ),
     FutureError = function(e) stop_lost_worker(names(tasks), folder, e)
   )
+  finished <- TRUE
+  answers
 }
 
 # Forked workers share x; others get a copy each, so they get all their tasks at once.
 forks <- function() isNamespaceLoaded("future") && inherits(future::plan(), "multicore")
 
 # After an error or an interrupt forked workers stop, but stay until someone takes their answers;
-# future does so when it needs their places.
+# future does so when it needs their places. So all places are taken at once: those who have one
+# keep it until the last one has come.
 release_forks <- function(folder) {
-  workers <- begun_by(sub("[.]begun$", "", dir(folder, "[.]begun$", full.names = TRUE)))
+  places <- future::nbrOfWorkers()
+  future.apply::future_lapply(seq_len(places), take_place, last = places,
+                              sign = file.path(folder, "all-places"), future.scheduling = Inf)
+}
+
+take_place <- function(place, last, sign) {
+  if (place == last) file.create(sign)
   give_up <- Sys.time() + 20
-  while (any(is_running(workers)) && Sys.time() < give_up) {
-    future.apply::future_lapply(seq_len(future::nbrOfWorkers()), identity,
-                                future.scheduling = Inf)
-  }
+  while (!file.exists(sign) && Sys.time() < give_up) Sys.sleep(0.01)
 }
 
 # Numbers of the processes that left these marks.

@@ -3,21 +3,28 @@
 
 # ---- interrupts ----------------------------------------------------------------------------------
 
-# In a child: `given$run()` is interrupted again and again. Bookkeeping cannot be interrupted; an
-# interrupt that comes too late is taken before the next call. Files say what happened when.
-interrupted_calls <- quote(suspendInterrupts({
+# In a child: `given$run()` is interrupted again and again. Files say what happened when. An
+# interrupt that comes too late meets the bookkeeping, which is then begun anew.
+interrupted_calls <- quote({
   if (given$plan != "sequential") future::plan(given$plan, workers = 2)
   run <- given$run
-  environment(run) <- globalenv()
-  for (name in names(given$data)) assign(name, given$data[[name]])
+  environment(run) <- list2env(given$data, parent = globalenv())
+  there <- function(name) file.exists(file.path(folder, name))
   mark <- function(name, value) {
+    if (there(name)) return(invisible())
     saveRDS(value, file.path(folder, "new"))
-    file.rename(file.path(folder, "new"), file.path(folder, name))
+    invisible(file.rename(file.path(folder, "new"), file.path(folder, name)))
   }
   resident <- function() {
     gc()
     line <- grep("^VmRSS", readLines("/proc/self/status"), value = TRUE)
     as.numeric(gsub("[^0-9]", "", line)) / 1024
+  }
+  uninterrupted <- function(code) {
+    while (!tryCatch({
+      code()
+      TRUE
+    }, interrupt = function(e) FALSE)) NULL
   }
   whole <- run()
   started <- Sys.time()
@@ -26,17 +33,20 @@ interrupted_calls <- quote(suspendInterrupts({
                      same = identical(again, whole)))
   memory <- numeric()
   for (k in seq_len(given$count)) {
-    mark(paste0("begin-", k), TRUE)
-    answer <- tryCatch(allowInterrupts(run()), interrupt = function(e) "interrupted")
-    mark(paste0("end-", k), list(time = Sys.time(), interrupted = identical(answer, "interrupted"),
-                                 whole = identical(answer, whole)))
-    tryCatch(allowInterrupts(Sys.sleep(0.01)), interrupt = function(e) NULL)
-    rm(answer)
-    memory[k] <- resident()
-    while (!file.exists(file.path(folder, paste0("next-", k)))) Sys.sleep(0.005)
+    answer <- tryCatch({
+      mark(paste0("begin-", k), TRUE)
+      run()
+    }, interrupt = function(e) "interrupted")
+    uninterrupted(function() {
+      mark(paste0("end-", k), list(time = Sys.time(), whole = identical(answer, whole),
+                                   interrupted = identical(answer, "interrupted")))
+      answer <<- NULL
+      memory[k] <<- resident()
+      while (!there(paste0("next-", k))) Sys.sleep(0.005)
+    })
   }
   mark("after", list(same = identical(run(), whole), memory = memory))
-}))
+})
 
 # Processes whose parent is `pid`, without dead ones.
 children_of <- function(pid) {
@@ -60,7 +70,7 @@ interrupt_trial <- function(run, data, count, seed, plan = "sequential", all = F
   there <- function(name) file.exists(file.path(folder, name))
   await <- function(name) {
     if (!wait_for(function() there(name) || there("ended")) || !there(name)) {
-      stop("the session ended: ", child_log(folder))
+      stop("the session ended without ", name, ": ", child_log(folder))
     }
     readRDS(file.path(folder, name))
   }

@@ -92,3 +92,23 @@ test_that("a plan that would fork, but has a single worker, leaves the session a
   withr::defer(future::plan(old))
   expect_identical(without_call(quick_cv(data)), alone)
 })
+
+test_that("after an error no forked worker stays, not even one that has not begun", {
+  skip_on_os(c("windows", "mac", "solaris"))
+  skip_if_not_installed("future.apply")
+  old <- future::plan("multicore", workers = 2)
+  withr::defer(future::plan(old))
+  # fold 2 runs until it is told to stop, and looks as if it had not begun
+  work <- function(task, alive) {
+    if (task == 1) {
+      wait_for(function() file.exists(file.path(dirname(alive), "second")))
+      stop("no luck")
+    }
+    unlink(dir(dirname(alive), "[.]begun$", full.names = TRUE))
+    file.create(file.path(dirname(alive), "second"))
+    while (file.exists(alive)) Sys.sleep(0.01)
+  }
+  before <- children_of(Sys.getpid())
+  expect_error(run_tasks(list(`Fold 1` = 1, `Fold 2` = 2), work), "^Fold 1: no luck$")
+  expect_true(wait_for(function() !length(setdiff(children_of(Sys.getpid()), before)), 5))
+})

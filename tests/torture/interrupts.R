@@ -35,8 +35,8 @@ for (name in names(trials)) {
   calls <- got$calls
   growth <- mean(tail(got$memory, 5)) - mean(got$memory[6:10])
   taken <- calls$taken
-  bad <- sum(!taken & !calls$whole) + sum(calls$delay[taken] > 1) + sum(calls$left > 0) + !got$same +
-    (growth > 5)
+  bad <- sum(!taken & !calls$whole, calls$delay[taken] > 1, calls$left > 0, !got$same,
+             growth > 15)
   report(paste("interrupts,", name), bad,
          paste("%d signals in a call of %.1f s, %d taken, at most %.2f s late (median %.2f),",
                "%d workers left, memory %+.1f MB"),
