@@ -69,8 +69,10 @@
 #' table(cohort$y)
 #'
 #' # The same as files, to be read with read_images()
-#' cohort <- simulate_cohort(n = 4, voxel_size = 12, dir = tempfile())
+#' folder <- tempfile()
+#' cohort <- simulate_cohort(n = 4, voxel_size = 12, dir = folder)
 #' basename(cohort$files)
+#' unlink(folder, recursive = TRUE)
 #' @export
 simulate_cohort <- function(n = 100, dim = NULL, voxel_size = if (is.null(dim)) 8, effect = 1,
                             noise = 1, family = c("binomial", "gaussian"), dir = NULL) {
