@@ -205,10 +205,19 @@ solve_problem <- function(problem, weights = problem$data$weights, grid = NULL, 
   unpenalised <- if (is.null(data$map)) data$covariates else matrix(0, nrow(data$x), 0)
   lambda1 <- if (is.null(grid)) problem$lambda1 else grid$lambda1
   lambda2 <- if (is.null(grid)) problem$lambda2 else grid$lambda2
-  fits <- fit_grid_cpp(data$x, data$map, data$y, weights, data$offset, unpenalised,
-                       graph_list(data$graph), data$penalty.factor, lambda1, lambda2,
-                       !is.null(grid), problem$control, progress, alive)
+  fits <- tryCatch(
+    fit_grid_cpp(data$x, data$map, data$y, weights, data$offset, unpenalised,
+                 graph_list(data$graph), data$penalty.factor, lambda1, lambda2, !is.null(grid),
+                 problem$control, progress, alive),
+    `std::bad_alloc` = function(e) stop_no_memory(data)
+  )
   undo_deconfound(fits, data$map, data$x)
+}
+
+stop_no_memory <- function(data) {
+  stop_bad("There is not enough memory for the fit: beyond `x` it needs room for some vectors with ",
+           "one number for each of ", count_of(ncol(data$x), "feature"), " and ",
+           count_of(length(data$graph$from), "edge"), ".")
 }
 
 new_fit <- function(fits, problem, call) {

@@ -20,6 +20,7 @@ open_nifti <- function(path, name = "files") {
 # asked for. RNifti does not notice that a compressed file is damaged in its middle, so its checksum
 # is compared.
 read_values <- function(file, volume = 0L, name = "files", numbers = FALSE) {
+  loadNamespace("RNifti")  # its C++ is there only then
   read <- function(before = raw(0), sum = NA_real_) {
     or_damaged(read_nifti_cpp(file$path, volume, numbers, before, sum), file, name)
   }

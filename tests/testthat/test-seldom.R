@@ -123,3 +123,35 @@ test_that("a package that is missing is named, with what brings it", {
   expect_error(need_package("no.such.package", "to try this"),
                "^The package \"no.such.package\" is needed to try this: install.packages")
 })
+
+test_that("the first thing that a new session reads may be a mask, an atlas or a template", {
+  skip_in_check()
+  folder <- normalizePath(withr::local_tempdir())
+  make_nifti(array(1:27, c(3, 3, 3)), file.path(folder, "image.nii.gz"), type = "int16")
+  images <- read_images(file.path(folder, "image.nii.gz"), threshold = 0)
+  fit <- make_fit(matrix(rep(0:1, c(20, 7)), 27, 1), images$graph, 1, 1)
+  fit$space <- images$space
+  code <- list(quote(graph_mask(file)$n), quote(nrow(region_table(given, atlas = file))),
+               quote(is.list(plot_map(given, template = file))))
+  for (one in code) {
+    start_child(folder, fit, bquote({
+      grDevices::pdf(NULL)
+      file <- file.path(folder, "image.nii.gz")
+      .(one)
+    }))
+    child_ended(folder)
+    expect_identical(readLines(file.path(folder, "ended")), "0", label = child_log(folder))
+  }
+})
+
+test_that("too little memory is said in a sentence", {
+  none <- function(...) {
+    stop(structure(class = c("std::bad_alloc", "C++Error", "error", "condition"),
+                   list(message = "std::bad_alloc", call = NULL)))
+  }
+  real <- fit_grid_cpp
+  utils::assignInNamespace("fit_grid_cpp", none, "n2gfl")
+  withr::defer(utils::assignInNamespace("fit_grid_cpp", real, "n2gfl"))
+  expect_error(n2gfl(diag(4), 1:4, graph_chain(4)),
+               "^There is not enough memory for the fit: .* each of 4 features and 3 edges[.]$")
+})
