@@ -21,11 +21,43 @@ flags[compile] <- "-Og -g --coverage"
 flags["LDFLAGS"] <- "--coverage"
 options(covr.flags = flags)
 Sys.setenv(NOT_CRAN = "true", TESTTHAT_MAX_FAILS = "Inf")
-coverage <- covr::package_coverage(copy, type = "tests")
+coverage <- covr::package_coverage(copy, type = "tests", clean = FALSE)
 saveRDS(coverage, file.path("out", "coverage.rds"))
-print(coverage)
-counts <- covr::tally_coverage(coverage, by = "line")
+
+# Times that each line of C++ was run, added up over all objects: covr keeps the last object's count
+# for a header, although the linker takes a function from any of them.
+cpp_lines <- function(objects) {
+  parts <- lapply(objects, function(object) {
+    lines <- system2("gcov", c("--stdout", "--preserve-paths", shQuote(basename(object))),
+                     stdout = TRUE, stderr = FALSE)
+    begin <- "^ *-: +0:Source:"
+    sources <- c(NA, sub(begin, "", grep(begin, lines, value = TRUE)))
+    source <- sources[1 + cumsum(grepl(begin, lines))]
+    count <- trimws(sub(":.*", "", lines))
+    number <- suppressWarnings(as.integer(sub("^[^:]*: *([0-9]+):.*", "\\1", lines)))
+    used <- !is.na(number) & number > 0 & grepl("^([0-9]+[*]?|#+|=+)$", count)
+    data.frame(filename = source[used], line = number[used],
+               value = suppressWarnings(as.numeric(sub("[*]", "", count[used]))))
+  })
+  all <- do.call(rbind, parts)
+  all$value[is.na(all$value)] <- 0
+  own <- !grepl("/", all$filename) | grepl("include/n2gfl/", all$filename)
+  all <- all[own & !grepl("RcppExports", all$filename), ]
+  all$filename <- basename(all$filename)
+  stats::aggregate(value ~ filename + line, all, sum)
+}
+
+r_lines <- covr::tally_coverage(coverage, by = "line")
+r_lines <- r_lines[grepl("^R/", r_lines$filename), c("filename", "line", "value")]
+home <- setwd(file.path(copy, "src"))
+cpp <- cpp_lines(dir(".", "[.]gcda$"))
+setwd(home)
+counts <- rbind(r_lines, cpp)
+share <- tapply(counts$value > 0, counts$filename, mean)
+cat(sprintf("%6.1f %%  %s\n", 100 * share, names(share)), sep = "")
 missed <- split(counts$line[counts$value == 0], counts$filename[counts$value == 0])
 cat("Lines that no test runs:\n")
 cat(sprintf("  %s: %s\n", names(missed), vapply(missed, line_ranges, "")), sep = "")
-cat(sprintf("coverage: %.1f %% of %d lines\n", 100 * mean(counts$value > 0), nrow(counts)))
+cat(sprintf("coverage: %.1f %% of %d lines (R %.1f %%, C++ %.1f %%)\n",
+            100 * mean(counts$value > 0), nrow(counts), 100 * mean(r_lines$value > 0),
+            100 * mean(cpp$value > 0)))

@@ -11,11 +11,12 @@ cross <- function(checkpoint = NULL) {
                         checkpoint = checkpoint))
 }
 alone <- cross()
-time <- system.time(cross())[["elapsed"]]
 
 killed <- for_a_while(10, function(k) {
   future::plan("multisession", workers = 2)
   on.exit(future::plan("sequential"))
+  cross()  # workers that have loaded the package
+  time <- system.time(cross())[["elapsed"]]
   worker <- unlist(future.apply::future_lapply(1:2, function(i) Sys.getpid()))[1 + k %% 2]
   system(sprintf("sh -c 'sleep %.2f; kill -9 %d' &", runif(1, 0, time), worker))
   folder <- tempfile()
