@@ -14,7 +14,7 @@ types <- c("float32", "int16", "float64")
 for (k in 1:3) make_nifti(array(runif(27, 1, 9), c(3, 3, 3)), files[k], type = types[k])
 
 glue <- asNamespace("n2gfl")
-loadNamespace("RNifti")
+invisible(loadNamespace("RNifti"))
 
 # A fit, ready to be made: the R code around it would only take time here.
 fit <- function(x, family = "gaussian", ...) {
