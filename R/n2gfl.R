@@ -215,8 +215,8 @@ solve_problem <- function(problem, weights = problem$data$weights, grid = NULL, 
 }
 
 stop_no_memory <- function(data) {
-  stop_bad("There is not enough memory for the fit: beyond `x` it needs room for some vectors with ",
-           "one number for each of ", count_of(ncol(data$x), "feature"), " and ",
+  stop_bad("There is not enough memory for the fit: beyond `x` it needs room for some vectors ",
+           "with one number for each of ", count_of(ncol(data$x), "feature"), " and ",
            count_of(length(data$graph$from), "edge"), ".")
 }
 

@@ -53,7 +53,7 @@ inline bool is_running(const int pid) {
 
 // Stops the core's work by a C++ exception, so that destructors run: when the user interrupts, or when
 // the file `alive` (none if empty) has gone, which is how a worker elsewhere learns that nobody waits.
-// A session that was killed cannot remove it: its number, if the file has one, must still be running.
+// A session that was killed cannot remove it: its number, if there is one in it, must be running.
 inline n2gfl::Poll interrupt_poll(const std::string& alive = "") {
   int owner = 0;
   if (!alive.empty() && !(std::ifstream(alive) >> owner)) owner = 0;

@@ -52,7 +52,8 @@ interrupted_calls <- quote({
 children_of <- function(pid) {
   stats <- Sys.glob("/proc/[0-9]*/stat")
   fields <- vapply(stats, function(file) {
-    line <- tryCatch(readLines(file, warn = FALSE), error = function(e) "", warning = function(w) "")
+    line <- tryCatch(readLines(file, warn = FALSE), error = function(e) "",
+                     warning = function(w) "")
     if (length(line)) sub("^.*\\) ", "", line[1]) else ""
   }, "")
   parts <- strsplit(fields, " ")

@@ -44,7 +44,7 @@ test_that("a compressed file damaged in its middle is refused, wherever it is gi
   images <- read_images(whole)
   fit <- make_fit(matrix(0, 27000, 1), images$graph, 1, 1)
   fit$space <- images$space
-  damaged <- "` must hold whole files, but \".*\" is truncated or damaged: its data cannot be read.$"
+  damaged <- "` must hold whole files, but \".*\" is truncated or damaged: its data cannot be read"
   calls <- alist(files = read_images(broken), files = read_images(many),
                  mask = read_images(whole, mask = broken), mask = graph_mask(broken),
                  template = plot_map(fit, template = broken),

@@ -10,7 +10,7 @@ for (file in files) {
   saved <- readRDS(file)
   said <- saved$said
 
-  test_that(paste("coefficients and predictions of a saved fit are the same:", saved$made$version), {
+  test_that(paste("coefficients and predictions of a saved fit are kept:", saved$made$version), {
     expect_equal(as.matrix(coef(saved$fit)), said$coef)
     given <- function(type) predict(saved$fit, saved$images, newcovariates = saved$age, type = type)
     expect_equal(given("response"), said$response)

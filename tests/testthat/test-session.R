@@ -67,7 +67,8 @@ test_that("the core neither prints nor ends the process nor draws random numbers
              setdiff(dir(file.path(root, "src"), "[.](cpp|h)$", full.names = TRUE),
                      file.path(root, "src", "RcppExports.cpp")))
   expect_gt(length(files), 30)
-  banned <- "std::c(out|err)|\\bprintf|\\bputs\\(|\\bexit\\(|\\babort\\(|\\brand\\(|\\brandom_device"
+  banned <- paste0("std::c(out|err)|\\bprintf|\\bputs\\(|\\bexit\\(|\\babort\\(|\\brand\\(|",
+                   "\\brandom_device")
   found <- unlist(lapply(files, function(file) {
     lines <- grep(banned, sub("//.*", "", readLines(file)), value = TRUE)
     if (length(lines)) paste(basename(file), lines)

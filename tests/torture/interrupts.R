@@ -1,4 +1,5 @@
-# SIGINT at random moments: taken within a second, nothing half done, no worker left, no memory lost.
+# SIGINT at random moments: taken within a second, nothing half done, no worker left, no memory
+# lost.
 source(file.path("tests", "torture", "common.R"))
 
 set.seed(seed)

@@ -20,7 +20,8 @@ kill_line <- function(name, run, plan = "sequential") {
   started <<- Sys.time()
   rows <- kill_trial(run, data, 30, seed, plan)
   report(paste("kill -9,", name), sum(!rows$same) + sum(!rows$gone),
-         "%d runs, %d killed in the middle, %d pieces kept, %d forked workers seen, %d runs left one",
+         paste("%d runs, %d killed in the middle, %d pieces kept, %d forked workers seen,",
+               "%d runs left one"),
          nrow(rows), sum(rows$killed), sum(rows$kept), sum(rows$workers), sum(!rows$gone))
 }
 kill_line("cv.n2gfl", cross)
