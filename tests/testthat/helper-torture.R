@@ -3,8 +3,8 @@
 
 # ---- interrupts ----------------------------------------------------------------------------------
 
-# In a child: `given$run()` is interrupted again and again. Files say what happened when. An
-# interrupt that comes too late meets the bookkeeping, which is then begun anew.
+# In a child: `given$run()` is called until it is interrupted, again and again. Files say what
+# happened when. An interrupt that meets the bookkeeping lets it begin anew.
 interrupted_calls <- quote({
   if (given$plan != "sequential") future::plan(given$plan, workers = 2)
   run <- given$run
@@ -35,10 +35,10 @@ interrupted_calls <- quote({
   for (k in seq_len(given$count)) {
     answer <- tryCatch({
       mark(paste0("begin-", k), TRUE)
-      run()
+      repeat run()
     }, interrupt = function(e) "interrupted")
     uninterrupted(function() {
-      mark(paste0("end-", k), list(time = Sys.time(), whole = identical(answer, whole),
+      mark(paste0("end-", k), list(time = Sys.time(),
                                    interrupted = identical(answer, "interrupted")))
       answer <<- NULL
       memory[k] <<- resident()
@@ -76,7 +76,7 @@ interrupt_trial <- function(run, data, count, seed, plan = "sequential", all = F
     readRDS(file.path(folder, name))
   }
   ready <- await("ready")
-  moments <- withr::with_seed(seed, stats::runif(count, 0, 0.9 * ready$seconds))
+  moments <- withr::with_seed(seed, stats::runif(count, 0, ready$seconds))
   rows <- lapply(seq_len(count), function(k) {
     await(paste0("begin-", k))
     Sys.sleep(moments[k])
@@ -87,7 +87,7 @@ interrupt_trial <- function(run, data, count, seed, plan = "sequential", all = F
     wait_for(function() !length(children_of(pid)), 3)
     left <- length(children_of(pid))
     file.create(file.path(folder, paste0("next-", k)))
-    data.frame(taken = end$interrupted, whole = end$whole, left = left,
+    data.frame(taken = end$interrupted, left = left,
                delay = as.numeric(end$time - sent, units = "secs"))
   })
   after <- await("after")
