@@ -1,38 +1,14 @@
 # Cross-validation beside single paths: time, forked workers, and memory beyond x.
 #
 #   Rscript bench/cv.R            all problems
-#   Rscript bench/cv.R logistic   those whose name contains "logistic"
+#   Rscript bench/cv.R 28,000     those whose name contains "28,000"
 #
-# 10 folds on simulated images of 200 subjects. A fold is a set of weights on the one x, so its path
-# should take as long as a single path, and no run should need a copy of x.
+# 10 folds of the logistic path of bench/logistic.R. A fold is a set of weights on the one x, so its
+# path should take as long as a single path, and no run should need a copy of x.
 source("bench/helpers.R")
+source("bench/data.R")
 
-# Grids of about 28,000 voxels with three blocks of signal, 30 rows of the grid each.
-problems <- list(
-  "logistic, 30^3" = list(family = "binomial", lambda2 = c(0.01, 0.003, 0.001)),
-  "least squares, 30^3" = list(family = "gaussian", lambda2 = c(0.1, 0.03, 0.01))
-)
-
-make_data <- function(problem) {
-  set.seed(1)
-  n <- 200
-  graph <- n2gfl::graph_grid(c(30, 30, 31))
-  x <- matrix(rnorm(n * graph$n), n)
-  at <- arrayInd(seq_len(graph$n), c(30, 30, 31))
-  block <- function(k) apply(abs(sweep(at, 2, c(7, 15, 23)[k])) <= 2, 1, all)
-  signal <- rowSums(vapply(1:3, block, logical(graph$n)))
-  eta <- drop(x %*% signal) / sqrt(sum(signal))
-  y <- if (problem$family == "gaussian") 2 * eta + rnorm(n) else rbinom(n, 1, plogis(3 * eta))
-  list(x = x, y = y, graph = graph, family = problem$family, nlambda1 = 10,
-       lambda2 = problem$lambda2)
-}
-
-# From here on the peak counts anew: making the data had one of its own.
-forget_peak <- function() {
-  gc()
-  try(cat("5", file = "/proc/self/clear_refs"), silent = TRUE)
-  peak_memory()
-}
+problems <- list("logistic, d 28,000" = "d 28,000")
 
 # The largest sum of the workers' private memory, seen five times a second, goes to `file` in kB.
 watch_workers <- function(file) {
@@ -43,48 +19,61 @@ watch_workers <- function(file) {
   system(paste("sh -c", shQuote(watcher)), wait = FALSE)
 }
 
-run_method <- function(method, problem, file) {
-  data <- make_data(problem)
-  cv <- c(data, list(foldid = rep_len(1:10, nrow(data$x))))
+# Scores come back to show that workers change nothing.
+run_method <- function(name, method, file) {
+  data <- shell_data(problems[[name]])
+  if (method == "data") return()
+  arguments <- list(data$x, data$y, data$graph, family = "binomial", nlambda1 = 10,
+                    lambda2 = 0.02 * max(data$products), thresh = gap_bar)
   workers <- tempfile()
   if (method == "two workers") {
     future::plan("multicore", workers = 2)
     watch_workers(workers)
   }
-  before <- forget_peak()
-  time <- system.time(
-    answer <- if (method == "path") do.call(n2gfl::n2gfl, data) else do.call(n2gfl::cv.n2gfl, cv)
-  )[["elapsed"]]
-  peak <- peak_memory() - before
+  measure(function() {
+    if (method == "path") return(list(gap = max(do.call(n2gfl::n2gfl, arguments)$grid$gap)))
+    cv <- do.call(n2gfl::cv.n2gfl, c(arguments, list(foldid = rep_len(1:10, nrow(data$x)))))
+    gaps <- c(cv$grid$gap, unlist(lapply(cv$fold.fits, `[[`, "gap")))
+    list(cvm = cv$cvm, gap = max(gaps))
+  }, file)
+  run <- readRDS(file)
+  run$x <- megabytes_of(data$x)
   if (method == "two workers") {
     Sys.sleep(0.5)
-    peak <- max(as.numeric(readLines(workers))) / 1024
+    run$added <- max(as.numeric(readLines(workers))) / 1024
   }
-  saveRDS(list(seconds = time, peak = peak / (as.numeric(object.size(data$x)) / 2^20),
-               cvm = answer$cvm), file)
+  saveRDS(run, file)
 }
 
-main <- function(part = "") {
-  cat("\n### Cross-validation with 10 folds\n\n")
-  cat("Memory is the peak beyond the process with its data, as a share of x; for two workers what",
-      "they do not share, the whole of two R sessions included.\n\n")
-  print_head("problem", "path s", "cv s", "cv / path", "cv / (11 paths)", "memory / x",
-             "two workers s", "speed-up", "their memory / x", "same scores")
-  for (name in grep(part, names(problems), value = TRUE, fixed = TRUE)) {
-    run <- function(method) run_child("bench/cv.R", c("run", shQuote(name), shQuote(method)))
-    path <- run("path")
-    alone <- run("cv")
-    two <- run("two workers")
-    print_row(name, seconds(path), seconds(alone), ratio(alone, path),
-              format(signif(alone$seconds / path$seconds / 11, 2)), format(round(alone$peak, 2)),
-              seconds(two), ratio(alone, two), format(round(two$peak, 2)),
-              identical(alone$cvm, two$cvm))
+print_problem <- function(name) {
+  script <- "bench/cv.R"
+  prepare_data(script, name, name)
+  run <- function(method) run_child(script, c("run", name, method))
+  path <- run("path")
+  alone <- run("cv")
+  two <- run("two workers")
+  memory <- alone$added / alone$x
+  row <- function(what, ours, peer, ...) {
+    print_row(name, what, seconds(ours), short(ours$cpu), seconds(peer), short(peer$cpu), ...)
   }
+  gap_cell(path$answer$gap)
+  gap_cell(alone$answer$gap)
+  row("time: 10 folds and the whole / one path", alone, path, ratio_cells(alone, path, 11))
+  row("memory beyond the data / x", alone, path, short(memory), bar_cells(0.25, memory <= 0.25))
+  row(paste0("time by the clock: two workers / one (same scores: ",
+             if (identical(two$answer$cvm, alone$answer$cvm)) "yes" else "no", ")"),
+      two, alone, ratio_cells(two, alone, 1 / 1.8, clock = "seconds"))
+  row("the workers' own memory / x, two R sessions included", two, alone,
+      short(two$added / two$x), "", "")
 }
 
-arguments <- commandArgs(trailingOnly = TRUE)
-if (identical(arguments[1], "run")) {
-  run_method(arguments[3], problems[[arguments[2]]], arguments[4])
-} else {
-  do.call(main, as.list(arguments))
+main <- function(part) {
+  print_title("Cross-validation with 10 folds")
+  print_machine()
+  print_head("problem", "what", "s", "CPU s", "of s", "of CPU s", "ratio", "bar", "met")
+  for (name in wanted(names(problems), part)) print_problem(name)
+  print_worst_gap()
+  keep_results("cv", part)
 }
+
+start(main, run_method)

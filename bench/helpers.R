@@ -1,8 +1,49 @@
-# Shared by the scripts of this folder. Each method runs in an R of its own, so
+# Shared by the scripts of this folder. Each method runs in an R process of its own, so
 # that its peak memory is its own and a slow peer can be stopped.
+#
+# N2GFL_BENCH_SMALL=1 shrinks the problems: it tries the scripts, its numbers mean nothing.
 
 if (!file.exists("DESCRIPTION")) stop("Please run this from the top of the source tree.")
 .libPaths(c(file.path("out", "lib"), .libPaths()))
+Sys.setenv(OPENBLAS_NUM_THREADS = 1)  # every row has one thread, unless it says otherwise
+
+small <- nzchar(Sys.getenv("N2GFL_BENCH_SMALL"))
+gap_bar <- 1e-6
+
+# ---- a script: the parent prints a table, its children run one method each ----
+
+# The last line of every script. `main` takes a part of a row's name, `run_method` the name of a row,
+# of a method, and the file for what it cost.
+start <- function(main, run_method) {
+  arguments <- commandArgs(trailingOnly = TRUE)
+  if (identical(arguments[1], "run")) return(invisible(do.call(run_method, as.list(arguments[-1]))))
+  main(c(arguments, "")[1])
+}
+
+wanted <- function(names, part) grep(part, names, value = TRUE, fixed = TRUE)
+
+# NULL when the time is over. The limit is for the method; reading the data comes on top.
+run_child <- function(script, arguments, limit = 600) {
+  file <- tempfile(fileext = ".rds")
+  messages <- tempfile()
+  on.exit(unlink(c(file, messages)))
+  status <- suppressWarnings(system2(
+    file.path(R.home("bin"), "Rscript"), shQuote(c(script, arguments, file)), stderr = messages,
+    timeout = limit + 30))
+  if (status == 124) return(NULL)
+  writeLines(readLines(messages), stderr())
+  if (status != 0) stop("`", paste(c("Rscript", script, arguments), collapse = " "), "` failed")
+  if (file.exists(file)) readRDS(file)
+}
+
+# The data of a row are made by a child too, once for each `key`: a method's process only reads them.
+prepare_data <- function(script, name, key) {
+  if (key %in% printed$prepared) return(invisible())
+  run_child(script, c("run", name, "data"))
+  printed$prepared <- c(printed$prepared, key)
+}
+
+# ---- in the child: what a call costs -------------------------------------------
 
 # Highest resident memory of this process so far, in MB; NA where the system does not say.
 peak_memory <- function() {
@@ -15,6 +56,7 @@ peak_memory <- function() {
 # Forgets the highest memory so far and gives the present one, so that what a call adds can be told
 # from the data; NA where the system does not allow that.
 reset_peak_memory <- function() {
+  gc()
   forgotten <- tryCatch({
     writeLines("5", "/proc/self/clear_refs")
     TRUE
@@ -22,53 +64,139 @@ reset_peak_memory <- function() {
   if (forgotten) peak_memory() else NA_real_
 }
 
-# In the child: times the call after the data are made, and saves what it cost.
-# Short calls are timed three times and the best time counts: other work on the
-# machine only ever adds. `answer` is for comparing methods.
-measure <- function(call, file) {
-  gc()
-  times <- numeric()
-  while (length(times) < 3 && sum(times) < 20) {
-    times <- c(times, system.time(answer <- call())[["elapsed"]])
+# Times the call, made after the data, and saves what it cost. What takes less than 20 s is run three
+# times and the median counts; what takes less than 0.1 s is called often enough to fill that, for the
+# clocks count milliseconds. Seconds of the processor stand beside those of the clock: other work on
+# the machine changes them far less. `added` is the memory beyond what was there before the first call.
+measure <- function(call, file, package = "n2gfl") {
+  force(call)  # it may bring its data along
+  load_all(package)
+  before <- reset_peak_memory()
+  times <- time_calls(call)
+  peak <- peak_memory()
+  answer <- attr(times, "answer")
+  if (times[["seconds"]] < 20) {
+    first <- if (times[["seconds"]] >= 0.1) list(times)
+    calls <- if (is.null(first)) enough_calls(call) else 1
+    times <- c(first, lapply(seq_len(3 - length(first)), function(k) time_calls(call, calls)))
+    times <- apply(do.call(rbind, times), 2, stats::median)
   }
-  saveRDS(list(seconds = min(times), peak = peak_memory(), answer = answer), file)
+  saveRDS(list(seconds = times[["seconds"]], cpu = times[["cpu"]], peak = peak,
+               added = peak - before, answer = answer), file)
 }
 
-# In the parent: runs `script` with the arguments. NULL when the time is over.
-run_child <- function(script, arguments, limit = 600) {
-  file <- tempfile(fileext = ".rds")
-  messages <- tempfile()
-  on.exit(unlink(c(file, messages)))
-  status <- suppressWarnings(system2(
-    file.path(R.home("bin"), "Rscript"), c(script, arguments, file), stderr = messages,
-    timeout = limit))
-  if (status == 124) return(NULL)
-  writeLines(readLines(messages), stderr())
-  if (status != 0) stop("`", paste(c("Rscript", script, arguments), collapse = " "), "` failed")
-  readRDS(file)
+# Loading is no part of a call, neither of its time nor of its memory.
+load_all <- function(package) {
+  loadNamespace(package)
+  if (package != "n2gfl") return()
+  n2gfl::n2gfl(diag(4), 1:4, n2gfl::graph_chain(4), lambda1 = 0.01, lambda2 = 0.01)
 }
 
-seconds <- function(run, limit) {
-  if (is.null(run)) sprintf("> %d", limit) else format(signif(run$seconds, 3))
+enough_calls <- function(call) {
+  ceiling(0.1 / max(time_calls(call, 10)[["seconds"]], 1e-5))
 }
 
-ratio <- function(peer, ours, limit) {
-  if (is.null(peer)) return(sprintf("> %.0f", limit / ours$seconds))
-  format(signif(peer$seconds / ours$seconds, 2))
+time_calls <- function(call, calls = 1) {
+  time <- system.time(for (k in seq_len(calls)) answer <- call())
+  structure(c(seconds = time[["elapsed"]], cpu = time[["user.self"]] + time[["sys.self"]]) / calls,
+            answer = answer)
+}
+
+megabytes_of <- function(x) as.numeric(utils::object.size(x)) / 2^20
+
+# ---- what is printed is kept, for bench/results --------------------------------
+
+printed <- new.env()
+printed$lines <- character()
+printed$gaps <- numeric()
+
+say <- function(...) {
+  line <- paste0(...)
+  cat(line, "\n", sep = "")
+  printed$lines <- c(printed$lines, line)
+}
+
+print_row <- function(...) say("| ", paste(c(...), collapse = " | "), " |")
+
+print_head <- function(...) {
+  print_row(...)
+  print_row(rep("---", length(c(...))))
+}
+
+print_title <- function(title, ...) {
+  say("### ", title, "\n")
+  if (length(c(...))) say(paste(...), "\n")
+}
+
+# Which machine and which versions; once a script, before its tables.
+print_machine <- function(peers = character()) {
+  cpu <- "/proc/cpuinfo"
+  model <- if (file.exists(cpu)) grep("^model name", readLines(cpu), value = TRUE)[1] else NA
+  versions <- vapply(c("n2gfl", peers), function(p) paste(p, utils::packageVersion(p)), "")
+  say(format(Sys.Date()), ", ", sub(".*: *", "", model), ", R ", as.character(getRversion()), ", ",
+      paste(versions, collapse = ", "), ". One thread unless a row says otherwise; s: seconds by the ",
+      "clock, CPU s: of the processor; medians of three runs where one takes less than 20 s; MB: peak ",
+      "of the whole process with its data; bar: what `ratio` must not exceed.\n")
+}
+
+print_worst_gap <- function() {
+  if (length(printed$gaps)) say("\nWorst relative duality gap: ", short(max(printed$gaps)), ".")
+}
+
+# Only a full run is worth keeping.
+keep_results <- function(name, part) {
+  if (small || nzchar(part)) return(invisible())
+  dir.create("bench/results", showWarnings = FALSE)
+  writeLines(c(paste0("Made by `Rscript bench/", name, ".R`.\n"), printed$lines),
+             file.path("bench", "results", paste0(name, ".md")))
+}
+
+# ---- cells ---------------------------------------------------------------------
+
+short <- function(x, digits = 3) format(signif(x, digits), scientific = abs(x) < 1e-4 && x != 0)
+
+seconds <- function(run, limit, clock = "seconds") {
+  if (is.null(run)) sprintf("> %g", limit) else short(run[[clock]])
 }
 
 megabytes <- function(run) if (is.null(run)) "-" else sprintf("%.0f", run$peak)
 
-print_row <- function(...) cat("|", paste(c(...), collapse = " | "), "|\n")
-
-print_head <- function(...) {
-  print_row(...)
-  print_row(rep("---", ...length()))
+time_cells <- function(run, limit) {
+  c(seconds(run, limit), if (is.null(run)) "-" else short(run$cpu), megabytes(run))
 }
 
-print_machine <- function() {
-  cpu <- "/proc/cpuinfo"
-  model <- if (file.exists(cpu)) grep("^model name", readLines(cpu), value = TRUE)[1] else NA
-  cat("R ", as.character(getRversion()), ", ", sub(".*: *", "", model), ", one thread. ",
-      "Peak memory is the whole process with its data.\n\n", sep = "")
+gap_cell <- function(gap) {
+  if (is.null(gap)) return("-")
+  printed$gaps <- c(printed$gaps, gap)
+  paste0(short(gap, 2), if (gap > gap_bar) " (not met)")
+}
+
+# The ratio, the bar and whether it is met. A run that was stopped (NULL) took at least the limit.
+ratio_cells <- function(ours, peer, bar = NA, limit = NA, clock = "cpu", gap = 0) {
+  time <- function(run) if (is.null(run)) limit else run[[clock]]
+  ratio <- time(ours) / time(peer)
+  bound <- if (is.null(ours)) "> " else if (is.null(peer)) "< " else ""
+  met <- !is.null(ours) && gap <= gap_bar && ratio <= bar
+  c(paste0(bound, short(ratio)), bar_cells(bar, met))
+}
+
+bar_cells <- function(bar, met) {
+  if (is.na(bar)) c("", "") else c(short(bar), if (isTRUE(met)) "yes" else "no")
+}
+
+# ---- a table of fits beside those of a peer --------------------------------------
+
+print_comparison_head <- function() {
+  print_head("problem", "n2gfl s", "n2gfl CPU s", "n2gfl MB", "worst gap", "peer", "peer s",
+             "peer CPU s", "peer MB", "ratio", "bar", "met")
+}
+
+# The answers of the children have `gap`; `peer_run` spares running the same peer twice.
+print_comparison <- function(script, name, peer, bar, limit = 600, peer_run = NULL) {
+  ours <- run_child(script, c("run", name, "n2gfl"), limit)
+  if (is.null(peer_run)) peer_run <- run_child(script, c("run", name, peer), limit)
+  gap <- ours$answer$gap
+  print_row(name, time_cells(ours, limit), gap_cell(gap), peer, time_cells(peer_run, limit),
+            ratio_cells(ours, peer_run, bar, limit, gap = max(gap, 0)))
+  invisible(peer_run)
 }

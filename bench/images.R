@@ -48,13 +48,12 @@ methods <- list(
 )
 
 # Seconds by the clock and of the processor: on a busy machine only the second is a fair comparison.
-# The least of three counts; the memory is what the first call added.
+# The median of three counts; the memory is what the first call added.
 run_method <- function(method, folder, file) {
   files <- list.files(folder, "nii.gz$", full.names = TRUE)
   mask <- readRDS(file.path(folder, "mask.rds"))
   invisible(RNifti::readNifti(files[1]))
   invisible(loadNamespace("n2gfl"))
-  gc()
   before <- reset_peak_memory()
   times <- matrix(0, 3, 2)
   for (k in 1:3) {
@@ -65,7 +64,7 @@ run_method <- function(method, folder, file) {
     rm(result)
     gc()
   }
-  saveRDS(list(seconds = min(times[, 1]), cpu = min(times[, 2]), peak = peak, matrix = matrix),
+  saveRDS(list(seconds = stats::median(times[, 1]), cpu = stats::median(times[, 2]), peak = peak, matrix = matrix),
           file)
 }
 
@@ -76,13 +75,15 @@ compare <- function(count) {
   on.exit(unlink(folder, recursive = TRUE))
   files <- write_cohort(folder, count)
   saveRDS(n2gfl::read_images(files)$space$mask, file.path(folder, "mask.rds"))
-  cat("\n### Reading ", count, " images of ", paste(dim, collapse = " x "), " voxels, ",
-      format(mean(file.size(files)) / 2^20, digits = 2), " MB a file\n\n",
-      "Memory is the peak beyond the process before the call.\n\n", sep = "")
+  size <- format(mean(file.size(files)) / 2^20, digits = 2)
+  print_title(sprintf("Reading %d images of %s voxels, %s MB a file", count,
+                      paste(dim, collapse = " x "), size),
+              "Memory is the peak beyond the process before the call.")
+  print_machine("RNifti")
   print_head("", "seconds", "CPU seconds", "of RNifti's", "peak MB", "matrix MB")
   reference <- NULL
   for (method in names(methods)) {
-    run <- run_child("bench/images.R", c(shQuote(method), folder))
+    run <- run_child("bench/images.R", c(method, folder))
     if (is.null(reference)) reference <- run$cpu
     print_row(method, sprintf("%.2f", c(run$seconds, run$cpu, run$cpu / reference)),
               sprintf("%.0f", c(run$peak, run$matrix)))
@@ -93,5 +94,6 @@ arguments <- commandArgs(trailingOnly = TRUE)
 if (length(arguments) == 3) {
   run_method(arguments[1], arguments[2], arguments[3])
 } else {
-  compare(as.integer(c(arguments, 200)[1]))
+  compare(as.integer(c(arguments, if (small) 10 else 200)[1]))
+  keep_results("images", c(arguments, "")[1])
 }

@@ -48,14 +48,17 @@ if (length(arguments) == 2 && grepl("\\.rds$", arguments[2])) {
   runs <- make_runs(problem)
   graph <- graph_grid(c(61, 61, 60))
   stability(runs[1:1000, 1:3])  # loads what the first call loads
-  gc()
   held <- reset_peak_memory()
-  time <- system.time(panel <- stability(runs, graph = graph))
-  saveRDS(list(seconds = time[["elapsed"]], cpu = time[["user.self"]] + time[["sys.self"]],
-               peak = peak_memory() - held, answer = panel), arguments[2])
+  times <- vapply(1:3, function(k) {
+    time <- system.time(panel <<- stability(runs, graph = graph))
+    if (k == 1) peak <<- peak_memory() - held
+    c(time[["elapsed"]], time[["user.self"]] + time[["sys.self"]])
+  }, numeric(2))
+  saveRDS(list(seconds = stats::median(times[1, ]), cpu = stats::median(times[2, ]), peak = peak,
+               answer = panel), arguments[2])
 } else {
+  print_title("All measures of stability() on 100 sets over 223,260 voxels", "MB: what the call adds.")
   print_machine()
-  cat("All measures of stability() on 100 sets over 223,260 voxels. MB: what the call adds.\n\n")
   print_head("sets", "seconds", "of them on the processor", "MB", "mDC",
              "Nogueira (95 %)", "Dice, one step forgiven", "centres apart")
   for (k in seq_along(problems)) {
@@ -69,4 +72,5 @@ if (length(arguments) == 2 && grepl("\\.rds$", arguments[2])) {
                       panel$nogueira.upper),
               sprintf("%.3f", panel$dice.near), sprintf("%.2f", panel$centre.distance))
   }
+  keep_results("stability", c(arguments, "")[1])
 }
