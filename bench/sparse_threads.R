@@ -1,0 +1,76 @@
+# What a sparse x, a second thread and a second worker gain.
+#
+#   Rscript bench/sparse_threads.R            all rows
+#   Rscript bench/sparse_threads.R threads    those whose name contains "threads"
+#
+# Sparse rows: the same x as a dgCMatrix and dense, CPU seconds of a path of 10. Threads: fista for a
+# fixed number of steps, most of which is X'r, by the clock. Workers: 10 folds, by the clock.
+source("bench/helpers.R")
+source("bench/data.R")
+
+dims <- if (small) c(10, 20) else c(100, 200)
+steps <- 50
+
+# Two kinds of the same thing, the first over the second.
+rows <- list(
+  "x with 1 % filled, N = 500" = list(kinds = c("sparse", "dense"), fill = 0.01, n = 500),
+  "x with 10 % filled, N = 500" = list(kinds = c("sparse", "dense"), fill = 0.1, n = 500),
+  "two threads, 50 steps of fista, N = 2000" = list(kinds = c("2 threads", "1 thread"), n = 2000),
+  "two threads, path of 10, N = 2000" = list(kinds = c("2 threads", "1 thread"), n = 2000,
+                                             path = TRUE),
+  "two workers, 10 folds, N = 500" = list(kinds = c("2 workers", "1 worker"), n = 500, folds = TRUE)
+)
+
+run_method <- function(name, kind, file) {
+  row <- rows[[name]]
+  data <- block_data(row$n, dims, fill = if (is.null(row$fill)) 1 else row$fill)
+  if (kind == "data") return()
+  if (kind == "sparse") data$x <- Matrix::Matrix(data$x, sparse = TRUE)
+  lambda2 <- 0.02 * max(data$products)
+  arguments <- list(data$x, data$y, data$graph, lambda2 = lambda2, nlambda1 = 10, thresh = gap_bar,
+                    threads = if (kind == "2 threads") 2 else 1)
+  if (kind == "2 workers") future::plan("multicore", workers = 2)
+  measure(function() {
+    if (!is.null(row$folds)) {
+      cv <- do.call(n2gfl::cv.n2gfl, c(arguments, list(foldid = rep_len(1:10, row$n))))
+      return(list(gap = max(cv$grid$gap), beta = as.numeric(cv$cvm)))
+    }
+    fit <- if (is.null(row$fill) && is.null(row$path)) fixed_steps(arguments) else
+      do.call(n2gfl::n2gfl, arguments)
+    list(gap = max(fit$grid$gap), beta = as.numeric(fit$beta))
+  }, file)
+}
+
+# The gap is not reached, and not meant to be: both kinds do the same work.
+fixed_steps <- function(arguments) {
+  arguments$lambda1 <- 5 * arguments$lambda2
+  arguments[c("algorithm", "maxit")] <- list("fista", steps)
+  suppressWarnings(do.call(n2gfl::n2gfl, arguments))
+}
+
+print_problem <- function(name) {
+  row <- rows[[name]]
+  prepare_data("bench/sparse_threads.R", name, paste(row$n, row$fill))
+  runs <- lapply(row$kinds, function(kind) {
+    run_child("bench/sparse_threads.R", c("run", name, kind))
+  })
+  clock <- if (is.null(row$fill)) "seconds" else "cpu"
+  if (!grepl("steps", name)) gap_cell(runs[[1]]$answer$gap)
+  difference <- max(abs(runs[[1]]$answer$beta - runs[[2]]$answer$beta))
+  for (k in 1:2)
+    print_row(name, row$kinds[k], time_cells(runs[[k]], 600), short(runs[[k]]$answer$gap, 2),
+              if (k == 1) c(ratio_cells(runs[[1]], runs[[2]], clock = clock)[1], short(difference, 2))
+              else c("", ""))
+}
+
+main <- function(part) {
+  print_title("Sparse x, threads, workers", "Ratio: CPU seconds for sparse x, by the clock for the",
+              "others. Difference: the largest between the coefficients, or scores, of the two.")
+  print_machine()
+  print_head("problem", "kind", "s", "CPU s", "MB", "gap", "ratio", "difference")
+  for (name in wanted(names(rows), part)) print_problem(name)
+  print_worst_gap()
+  keep_results("sparse_threads", part)
+}
+
+start(main, run_method)
