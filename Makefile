@@ -83,8 +83,11 @@ document: setup-document
 coverage: setup-coverage
 	@$(RSCRIPT) tools/coverage.R
 
+benches = least_squares logistic cv tv warm_prox scaling sparse_threads stability images
 bench: setup-bench out/installed
-	@for name in fit_path cv tv stability images; do $(RSCRIPT) bench/$$name.R || exit 1; done
+	@for name in $(benches); do $(RSCRIPT) bench/$$name.R || exit 1; done
+	@$(RSCRIPT) bench/figure.R
+	@$(RSCRIPT) bench/readme.R
 
 # What is finished stays in out/paper: a stopped run goes on, and FULL=1 adds to a small one.
 FULL ?=
@@ -124,6 +127,7 @@ lint: setup-lint
 	  done; exit $$status
 
 out/cpp/%: flags := -O2
+out/bench/%: flags := -O2
 out/fuzz/%: flags := -O2
 out/sanitize/% out/fuzz-sanitize/%: flags := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
   -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS
@@ -147,6 +151,11 @@ out/fuzz-sanitize/fuzz: $(cases:%=out/fuzz-sanitize/%.o) out/fuzz-sanitize/main.
 out/fuzz/fuzz out/fuzz-sanitize/fuzz:
 	@$(CXX) $(flags) $^ -o $@
 
+out/bench/warm_prox: out/bench/warm_prox.o
+	@$(CXX) $(flags) $^ -o $@
+
+out/bench/%.o: bench/%.cpp
+	$(compile)
 out/cpp/%.o: tests/cpp/%.cpp
 	$(compile)
 out/fuzz/%.o: tests/cpp/fuzz/%.cpp
@@ -156,7 +165,7 @@ out/fuzz-sanitize/%.o: tests/cpp/fuzz/%.cpp
 out/sanitize/%.o: tests/cpp/%.cpp
 	$(compile)
 
--include $(wildcard out/cpp/*.d out/sanitize/*.d out/fuzz/*.d out/fuzz-sanitize/*.d)
+-include $(wildcard out/cpp/*.d out/sanitize/*.d out/fuzz/*.d out/fuzz-sanitize/*.d out/bench/*.d)
 
 clean:
 	rm -rf out demo-output
