@@ -1,6 +1,6 @@
-# The simulated data of the benchmarks, with their graphs. They are made once, in out/bench, so that
-# the processes of the methods read them quickly and hold nothing else: what making them leaves in the
-# process would hide a part of what a fit adds.
+# The simulated data of the benchmarks, with their graphs. They are made once, in out/bench, so
+# that the processes of the methods read them quickly and hold nothing else: what making them
+# leaves in the process would hide a part of what a fit adds.
 
 # A change of this file, or of graphs, makes them anew.
 cached <- function(name, make) {
@@ -18,8 +18,8 @@ cached <- function(name, make) {
 
 # ---- least squares: the paper's timing experiment --------------------------------
 
-# N = d / 2, almost no noise, on a square grid. Two signals: a disc of ones over a tenth of the grid,
-# and standard normal coefficients.
+# N = d / 2, almost no noise, on a square grid. Two signals: a disc of ones over a tenth of the
+# grid, and standard normal coefficients.
 square_data <- function(d) cached(paste0("square-", d), function() {
   set.seed(1)
   side <- round(sqrt(d))

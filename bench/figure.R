@@ -1,4 +1,5 @@
-# Draws bench/results/speed.png: n2gfl's time over that of its peers, from the tables in bench/results.
+# Draws bench/results/speed.png: n2gfl's time over that of its peers, from the tables in
+# bench/results.
 #
 #   Rscript bench/figure.R [folder of the tables, bench/results]
 source("bench/helpers.R")
@@ -8,7 +9,7 @@ colours <- c(glmnet = "#4477AA", flsa = "#228833", genlasso = "#CCBB44", igraph 
 
 # The rows worth a bar: one of a kind, the largest.
 shown <- function(rows) {
-  largest <- grepl("d = 10000|d 223,000", rows$problem) | rows$peer %in% c("flsa", "genlasso", "igraph")
+  largest <- grepl("d = 10000|d 223,000", rows$problem) | rows$peer != "glmnet"
   rows[largest & rows$peer %in% names(colours) & !is.na(rows$number), ]
 }
 
@@ -23,20 +24,22 @@ draw <- function(rows, file) {
   rows <- rows[rev(seq_len(nrow(rows))), ]
   grDevices::png(file, width = 1500, height = 160 + 34 * nrow(rows), res = 130)
   on.exit(grDevices::dev.off())
-  graphics::par(mar = c(4, 27, 2, 4), las = 1, cex = 0.8)
+  graphics::par(mar = c(4, 27, 3, 4), las = 1, cex = 0.8)
   low <- 10^floor(log10(min(rows$number, 0.1)))
   high <- max(1, rows$number) * 1.5
   at <- seq_len(nrow(rows))
-  plot(NA, xlim = c(low, high), ylim = c(0.5, nrow(rows) + 0.5), log = "x", yaxs = "i", axes = FALSE,
-       xlab = "n2gfl's seconds over the peer's (log scale; left of 1 n2gfl is faster)", ylab = "")
-  graphics::abline(v = 10^(log10(low):0), col = c(rep("grey85", -log10(low)), "grey40"))
+  plot(NA, xlim = c(low, high), ylim = c(0.5, nrow(rows) + 0.5), log = "x", yaxs = "i",
+       axes = FALSE, xlab = "n2gfl's seconds over the peer's (log scale; left of 1 n2gfl is faster)",
+       ylab = "")
+  ticks <- 10^(log10(low):0)
+  graphics::abline(v = ticks, col = ifelse(ticks == 1, "grey40", "grey85"))
   graphics::rect(low, at - 0.35, rows$number, at + 0.35, col = colours[rows$peer], border = NA)
   graphics::text(rows$number, at, rows$ratio, pos = 4, cex = 0.85, xpd = NA)
-  graphics::axis(1, 10^(log10(low):0), format(10^(log10(low):0), drop0trailing = TRUE, scientific = FALSE))
+  graphics::axis(1, ticks, format(ticks, drop0trailing = TRUE, scientific = FALSE))
   graphics::axis(2, at, bar_label(rows), tick = FALSE, line = -0.8)
   used <- intersect(names(colours), rows$peer)
-  graphics::legend("top", used, fill = colours[used], border = NA, horiz = TRUE, bty = "n",
-                   inset = c(0, -0.35 / nrow(rows) - 0.02), xpd = NA)
+  graphics::legend(low, nrow(rows) + 0.6, used, fill = colours[used], border = NA, horiz = TRUE,
+                   bty = "n", yjust = 0, xpd = NA)  # above the bars
 }
 
 folder <- c(commandArgs(trailingOnly = TRUE), "bench/results")[1]

@@ -12,8 +12,8 @@ gap_bar <- 1e-6
 
 # ---- a script: the parent prints a table, its children run one method each ----
 
-# The last line of every script. `main` takes a part of a row's name, `run_method` the name of a row,
-# of a method, and the file for what it cost.
+# The last line of every script. `main` takes a part of a row's name, `run_method` the name of a
+# row, of a method, and the file for what it cost.
 start <- function(main, run_method) {
   arguments <- commandArgs(trailingOnly = TRUE)
   if (identical(arguments[1], "run")) return(invisible(do.call(run_method, as.list(arguments[-1]))))
@@ -36,7 +36,8 @@ run_child <- function(script, arguments, limit = 600) {
   if (file.exists(file)) readRDS(file)
 }
 
-# The data of a row are made by a child too, once for each `key`: a method's process only reads them.
+# The data of a row are made by a child too, once for each `key`: a method's process only reads
+# them.
 prepare_data <- function(script, name, key) {
   if (key %in% printed$prepared) return(invisible())
   run_child(script, c("run", name, "data"))
@@ -64,10 +65,11 @@ reset_peak_memory <- function() {
   if (forgotten) peak_memory() else NA_real_
 }
 
-# Times the call, made after the data, and saves what it cost. What takes less than 20 s is run three
-# times and the median counts; what takes less than 0.1 s is called often enough to fill that, for the
-# clocks count milliseconds. Seconds of the processor stand beside those of the clock: other work on
-# the machine changes them far less. `added` is the memory beyond what was there before the first call.
+# Times the call, made after the data, and saves what it cost. What takes less than 20 s is run
+# three times and the median counts; what takes less than 0.1 s is called often enough to fill
+# that, for the clocks count milliseconds. Seconds of the processor stand beside those of the
+# clock: other work on the machine changes them far less. `added` is the memory beyond what was
+# there before the first call.
 measure <- function(call, file, package = "n2gfl") {
   force(call)  # it may bring its data along
   load_all(package)
@@ -134,9 +136,9 @@ print_machine <- function(peers = character()) {
   model <- if (file.exists(cpu)) grep("^model name", readLines(cpu), value = TRUE)[1] else NA
   versions <- vapply(c("n2gfl", peers), function(p) paste(p, utils::packageVersion(p)), "")
   say(format(Sys.Date()), ", ", sub(".*: *", "", model), ", R ", as.character(getRversion()), ", ",
-      paste(versions, collapse = ", "), ". One thread unless a row says otherwise; s: seconds by the ",
-      "clock, CPU s: of the processor; medians of three runs where one takes less than 20 s; MB: peak ",
-      "of the whole process with its data; bar: what `ratio` must not exceed.\n")
+      paste(versions, collapse = ", "), ". One thread unless a row says otherwise; s: seconds by ",
+      "the clock, CPU s: of the processor; medians of three runs where one takes less than 20 s; ",
+      "MB: peak of the whole process with its data; bar: what `ratio` must not exceed.\n")
 }
 
 print_worst_gap <- function() {

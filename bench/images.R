@@ -64,8 +64,8 @@ run_method <- function(method, folder, file) {
     rm(result)
     gc()
   }
-  saveRDS(list(seconds = stats::median(times[, 1]), cpu = stats::median(times[, 2]), peak = peak, matrix = matrix),
-          file)
+  saveRDS(list(seconds = stats::median(times[, 1]), cpu = stats::median(times[, 2]), peak = peak,
+               matrix = matrix), file)
 }
 
 # With and without a mask the matrix is the same.

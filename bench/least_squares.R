@@ -4,8 +4,8 @@
 #   Rscript bench/least_squares.R            all problems
 #   Rscript bench/least_squares.R random     those whose name contains "random"
 #
-# lambda1 = lambda2 = f max(X'y) / N. glmnet solves an easier problem (no fusion) and gives no proof of
-# optimality; it is the peer that users know.
+# lambda1 = lambda2 = f max(X'y) / N. glmnet solves an easier problem (no fusion) and gives no
+# proof of optimality; it is the peer that users know.
 source("bench/helpers.R")
 source("bench/data.R")
 limit <- 300
@@ -18,8 +18,8 @@ problem <- function(d, signal, sign, f) {
 }
 
 problems <- list()
-for (sign in c("nonnegative", "free")) for (signal in c("regions", "random")) for (f in c(0.1, 0.01))
-  for (d in sizes)
+for (sign in c("nonnegative", "free"))
+  for (signal in c("regions", "random")) for (f in c(0.1, 0.01)) for (d in sizes)
     problems[[sprintf("d = %d, %s, %s, f = %g", d, signal, sign, f)]] <- problem(d, signal, sign, f)
 
 run_method <- function(name, method, file) {

@@ -4,8 +4,8 @@
 #   Rscript bench/logistic.R 28,000      those whose name contains "28,000"
 #
 # Each path goes from its own largest lambda1 down to 2 % of it; lambda2 is a share of the largest
-# product of x and the null model's residuals. glmnet solves an easier problem (no fusion) and gives no
-# proof of optimality; it is the peer that users know.
+# product of x and the null model's residuals. glmnet solves an easier problem (no fusion) and
+# gives no proof of optimality; it is the peer that users know.
 source("bench/helpers.R")
 source("bench/data.R")
 limit <- 600
@@ -63,8 +63,8 @@ run_method <- function(name, method, file) {
 
 main <- function(part) {
   print_title("Paths of logistic fits, N = 200, beside glmnet's lasso",
-              "Ratio: n2gfl's CPU seconds over glmnet's. lambda2 is 2 % of max X'r unless a row says",
-              "otherwise. A run is stopped after", limit, "s.")
+              "Ratio: n2gfl's CPU seconds over glmnet's. lambda2 is 2 % of max X'r unless a row",
+              "says otherwise. A run is stopped after", limit, "s.")
   print_machine("glmnet")
   print_comparison_head()
   script <- "bench/logistic.R"

@@ -11,8 +11,10 @@ lines_wanted <- list(
        "one least-squares fit, d = 10,000, N = 5,000 (the paper's experiment)"),
   list("d 223,000, 10 rows", "glmnet", "path of 10 logistic fits, d = 223,000, N = 200"),
   list("d 223,000, 100 rows", "glmnet", "path of 100 logistic fits, the same data"),
-  list("512 x 512, lambda 1", "flsa", "exact denoising of 512 x 512 pixels, over flsa's of 128 x 128"),
-  list("64^3, lambda 1", "igraph", "exact denoising of 64^3 voxels, over igraph's single cut of 32^3")
+  list("512 x 512, lambda 1", "flsa",
+       "exact denoising of 512 x 512 pixels, over flsa's of 128 x 128"),
+  list("64^3, lambda 1", "igraph",
+       "exact denoising of 64^3 voxels, over igraph's single cut of 32^3")
 )
 
 # A row that was not run is left out: no number is made up.

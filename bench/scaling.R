@@ -3,9 +3,9 @@
 #   Rscript bench/scaling.R          all series
 #   Rscript bench/scaling.R "N ="    the rows whose name contains "N ="
 #
-# Least squares on 3-D grids with white noise in x and three blocks of signal; a path of 10 lambda1 down
-# to 2 % of the largest, lambda2 2 % of max X'r. Memory is what the call adds to the process with its
-# data. Exponents are slopes of log time, and of log memory, on the log of what grows.
+# Least squares on 3-D grids with white noise in x and three blocks of signal; a path of 10 lambda1
+# down to 2 % of the largest, lambda2 2 % of max X'r. Memory is what the call adds to the process
+# with its data. Exponents are slopes of log time, and of log memory, on the log of what grows.
 source("bench/helpers.R")
 source("bench/data.R")
 limit <- 900
@@ -33,7 +33,7 @@ for (neighbours in c(6, 18, 26))
   problems[[sprintf("%d neighbours, d = %d, N = 50", neighbours, prod(cubes[[3]]))]] <-
     problem("neighbours", neighbours, cubes[[3]], neighbours = neighbours)
 for (share in c(0.5, 0.2, 0.05, 0.02, 0.005))
-  problems[[sprintf("one fit at %g of the largest lambda1, d = %d, N = 500", share, prod(medium))]] <-
+  problems[[sprintf("one fit at %g of the top lambda1, d = %d, N = 500", share, prod(medium))]] <-
     problem("lambda1", share, n = 500, share = share)
 
 run_method <- function(name, method, file) {
@@ -64,8 +64,8 @@ print_problem <- function(name) {
 slope <- function(y, x) sprintf("%.2f", stats::coef(stats::lm(log(y) ~ log(x)))[[2]])
 
 main <- function(part) {
-  print_title("How time and memory grow", "Ratio: memory that the call adds over that of x. A run is",
-              "stopped after", limit, "s.")
+  print_title("How time and memory grow", "Ratio: memory that the call adds over that of x. A run",
+              "is stopped after", limit, "s.")
   print_machine()
   print_head("problem", "s", "CPU s", "MB", "worst gap", "x MB", "added MB", "ratio", "bar", "met")
   runs <- do.call(rbind, lapply(wanted(names(problems), part), print_problem))

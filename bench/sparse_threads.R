@@ -3,8 +3,8 @@
 #   Rscript bench/sparse_threads.R            all rows
 #   Rscript bench/sparse_threads.R threads    those whose name contains "threads"
 #
-# Sparse rows: the same x as a dgCMatrix and dense, CPU seconds of a path of 10. Threads: fista for a
-# fixed number of steps, most of which is X'r, by the clock. Workers: 10 folds, by the clock.
+# Sparse rows: the same x as a dgCMatrix and dense, CPU seconds of a path of 10. Threads: fista for
+# a fixed number of steps, most of which is X'r, by the clock. Workers: 10 folds, by the clock.
 source("bench/helpers.R")
 source("bench/data.R")
 
@@ -57,10 +57,10 @@ print_problem <- function(name) {
   clock <- if (is.null(row$fill)) "seconds" else "cpu"
   if (!grepl("steps", name)) gap_cell(runs[[1]]$answer$gap)
   difference <- max(abs(runs[[1]]$answer$beta - runs[[2]]$answer$beta))
+  compared <- c(ratio_cells(runs[[1]], runs[[2]], clock = clock)[1], short(difference, 2))
   for (k in 1:2)
     print_row(name, row$kinds[k], time_cells(runs[[k]], 600), short(runs[[k]]$answer$gap, 2),
-              if (k == 1) c(ratio_cells(runs[[1]], runs[[2]], clock = clock)[1], short(difference, 2))
-              else c("", ""))
+              if (k == 1) compared else c("", ""))
 }
 
 main <- function(part) {

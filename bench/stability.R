@@ -57,7 +57,8 @@ if (length(arguments) == 2 && grepl("\\.rds$", arguments[2])) {
   saveRDS(list(seconds = stats::median(times[1, ]), cpu = stats::median(times[2, ]), peak = peak,
                answer = panel), arguments[2])
 } else {
-  print_title("All measures of stability() on 100 sets over 223,260 voxels", "MB: what the call adds.")
+  print_title("All measures of stability() on 100 sets over 223,260 voxels",
+              "MB: what the call adds.")
   print_machine()
   print_head("sets", "seconds", "of them on the processor", "MB", "mDC",
              "Nogueira (95 %)", "Dice, one step forgiven", "centres apart")

@@ -89,7 +89,9 @@ run_flsa <- function(data, p) {
   g <- data$graph
   ends <- split(c(g$to, g$from) - 1L, factor(c(g$from, g$to), seq_len(g$n)))
   neighbours <- structure(unname(ends), class = "connListObj")
-  function() list(beta = as.numeric(flsa::flsa(data$z, lambda2 = p$lambda, connListObj = neighbours)))
+  function() {
+    list(beta = as.numeric(flsa::flsa(data$z, lambda2 = p$lambda, connListObj = neighbours)))
+  }
 }
 
 # genlasso comes down from an infinite lambda.
@@ -101,7 +103,8 @@ run_genlasso <- function(data, p) {
   }
 }
 
-# The one cut between the nodes above and below the mean: the first of the many that all levels need.
+# The one cut between the nodes above and below the mean: the first of the many that all levels
+# need.
 run_igraph <- function(data, p) {
   g <- data$graph
   pull <- data$z - mean(data$z)
@@ -159,8 +162,8 @@ print_comparison_row <- function(row, runs) {
 }
 
 main <- function(part) {
-  print_title("Total variation denoising", "Exact, all levels, with its certificate. Difference: the",
-              "largest between n2gfl's values and the peer's, or nodes on another side of the cut.",
+  print_title("Total variation denoising", "Exact, all levels, with its certificate. Difference:",
+              "the largest between n2gfl's values and the peer's, or nodes on another side of the cut.",
               "A run is stopped after", limit, "s.")
   print_machine(c("flsa", "genlasso", "igraph"))
   print_head("problem", "method", "s", "CPU s", "MB", "gap", "difference")

@@ -1,10 +1,11 @@
-# Inside fista: a prox that starts from the flow of the last one beside a cold one on the same values.
+# Inside fista: a prox that starts from the flow of the last one beside a cold one on the same
+# values.
 #
 #   Rscript bench/warm_prox.R          all problems
 #   Rscript bench/warm_prox.R 64^3     those whose name contains "64^3"
 #
-# bench/warm_prox.cpp runs fista over the core, without R; `make out/bench/warm_prox` compiles it. The
-# first prox of a run is cold itself. The times are of the processor, medians of three runs.
+# bench/warm_prox.cpp runs fista over the core, without R; `make out/bench/warm_prox` compiles it.
+# The first prox of a run is cold itself. The times are of the processor, medians of three runs.
 source("bench/helpers.R")
 
 problem <- function(side, dimensions, n, share, sign = "nonnegative") {
@@ -40,7 +41,7 @@ print_problem <- function(name) {
 }
 
 main <- function(part) {
-  if (system2("make", c("-s", "out/bench/warm_prox")) != 0) stop("bench/warm_prox.cpp does not compile")
+  if (system2("make", c("-s", "out/bench/warm_prox")) != 0) stop("warm_prox.cpp does not compile")
   print_title("The prox inside fista, warm beside cold",
               "Least squares on a grid, lambda1 = lambda2 = a share of max(X'y) / N.")
   print_machine()

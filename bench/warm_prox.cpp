@@ -1,10 +1,11 @@
-// Times the prox inside fista: at chosen iterations the kept FusedProx against a fresh one on the same z.
+// Times the prox inside fista: at chosen iterations the kept FusedProx against a fresh one on the
+// same z.
 //
 //   warm_prox SIDE DIMENSIONS N SHARE SIGN ITERATIONS
 //
-// Least squares on a grid, lambda1 = lambda2 = SHARE max(X'y) / N, three blocks of signal. Prints one line
-// for each iteration: its number, the seconds of the processor warm and cold, the size of the support and the
-// relative gap of the warm prox.
+// Least squares on a grid, lambda1 = lambda2 = SHARE max(X'y) / N, three blocks of signal. Prints
+// one line for each iteration: its number, the seconds of the processor warm and cold, the size of
+// the support and the relative gap of the warm prox.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -68,7 +69,8 @@ Problem make_problem(int side, int dimensions, int n, double share) {
   std::mt19937 generator(1);
   std::normal_distribution<double> normal;
   p.x = MatrixXd::NullaryExpr(n, d, [&] { return normal(generator); });
-  p.y = p.x * blocks(side, dimensions, d) + VectorXd::NullaryExpr(n, [&] { return normal(generator); });
+  const VectorXd noise = VectorXd::NullaryExpr(n, [&] { return normal(generator); });
+  p.y = p.x * blocks(side, dimensions, d) + noise;
   p.lambda = share * (p.x.transpose() * p.y).maxCoeff() / n;
   VectorXd v = VectorXd::Ones(n);
   for (int k = 0; k < 20; ++k) {  // power iterations for the largest curvature
@@ -80,12 +82,13 @@ Problem make_problem(int side, int dimensions, int n, double share) {
   return p;
 }
 
-// One run of fista. A fresh prox gets only the z that the kept one gets, after it; only solve() is timed.
+// One run of fista. A fresh prox gets only the z that the kept one gets, after it; only solve() is
+// timed.
 void run(const Problem& p, n2gfl::Sign sign, int iterations) {
   const int d = p.graph.nodes();
   const double n = static_cast<double>(p.y.size());
-  const VectorXd ones = VectorXd::Ones(d), thresholds = VectorXd::Constant(d, p.lambda / p.lipschitz);
   const double theta = p.lambda / p.lipschitz;
+  const VectorXd ones = VectorXd::Ones(d), thresholds = VectorXd::Constant(d, theta);
   n2gfl::Poll poll;
   n2gfl::FusedProx kept(p.graph, poll);
   VectorXd beta = VectorXd::Zero(d), point = beta, next, again;
@@ -100,7 +103,8 @@ void run(const Problem& p, n2gfl::Sign sign, int iterations) {
     const double middle = cpu_seconds();
     fresh.solve(z, ones, thresholds, theta, sign, again);
     const double cold = cpu_seconds() - middle;
-    std::printf("%d %.9f %.9f %d %.3g\n", k, warm, cold, static_cast<int>((next.array() != 0).count()),
+    const int support = static_cast<int>((next.array() != 0).count());
+    std::printf("%d %.9f %.9f %d %.3g\n", k, warm, cold, support,
                 kept.gap(z, ones, thresholds, theta, sign, next));
     const double larger = 0.5 * (1 + std::sqrt(1 + 4 * momentum * momentum));
     point = next + (momentum - 1) / larger * (next - beta);
@@ -116,8 +120,8 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "usage: warm_prox SIDE DIMENSIONS N SHARE nonnegative|free ITERATIONS\n");
     return 1;
   }
-  const Problem p = make_problem(std::atoi(arguments[1]), std::atoi(arguments[2]), std::atoi(arguments[3]),
-                                 std::atof(arguments[4]));
+  const Problem p = make_problem(std::atoi(arguments[1]), std::atoi(arguments[2]),
+                                 std::atoi(arguments[3]), std::atof(arguments[4]));
   const bool free = std::string(arguments[5]) == "free";
   for (int repeat = 0; repeat < 3; ++repeat)  // the script takes medians
     run(p, free ? n2gfl::Sign::free : n2gfl::Sign::nonnegative, std::atoi(arguments[6]));
