@@ -95,7 +95,9 @@
 #' @param algorithm `"pursuit"` works on the few constant regions of the solution and is the
 #'   fastest (with `penalty = "laplacian"`, which has no regions, it is Newton's method with
 #'   coordinate descent); `"fista"` and `"ista"` are the proximal gradient methods of the paper,
-#'   with an exact proximal step. All three solve the same problem to the same gap.
+#'   with an exact proximal step. All three solve the same problem to the same gap. A fit with
+#'   hundreds of regions or more, and a `thresh` of 1e-8 or more, pursuit hands over to fista, which
+#'   is faster there; `grid$iter` then counts the steps of fista.
 #' @param thresh Relative duality gap at which a fit has converged.
 #' @param maxit Largest number of iterations for one row of the grid.
 #' @param threads Number of threads.
