@@ -12,11 +12,11 @@ format_cells <- function(table) {
   }), optional = TRUE)
 }
 
-# "91.2 +- 1.3"; the mean alone when there are few cohorts.
+# "91.2 +- 1.3", not to be broken; the mean alone when there are few cohorts.
 with_half <- function(mean, half, digits) {
   text <- formatC(mean, digits = digits, format = "f")
   text <- ifelse(is.na(half), text,
-                 paste0(text, " \u00b1 ", formatC(half, digits = digits, format = "f")))
+                 paste0(text, "\u00a0\u00b1\u00a0", formatC(half, digits = digits, format = "f")))
   ifelse(is.na(mean), "", text)
 }
 
@@ -63,9 +63,10 @@ long_table3 <- function(table, at) {
   table <- table[table$at == at, ]
   columns <- c("voxels", "es_coef", "es_fit", "mdc", "nogueira", "mdc_top50", "sensitivity",
                "precision")
-  digits <- c(0, 2, 4, 2, 2, 2, 2, 2)
+  digits <- c(0, 1, 3, 2, 2, 2, 2, 2)
   shown <- Map(function(name, digits) {
-    with_half(table[[name]], table[[paste0(name, "_half")]], digits)
+    # ".78": the table is wide
+    gsub("\\b0\\.", ".", with_half(table[[name]], table[[paste0(name, "_half")]], digits))
   }, columns, digits)
   shown <- data.frame(task = table$task, model = table$model, shown)
   names(shown) <- c("task", "model", "voxels", "ES", "ES by fit", "mDC", "Nogueira", "mDC top 50",

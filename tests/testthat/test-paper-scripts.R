@@ -37,7 +37,7 @@ test_that("tables are summaries of the cohorts' files, and finished files are ke
   expect_equal(accuracy$nested_half, c(qt(0.975, 2) * sd(c(80, 70, 75)) / sqrt(3), 0))
   expect_equal(accuracy$p, c(binom.test(18, 21)$p.value, NA))
   expect_equal(paper$table3(results)$mdc, c(0.2, 0.6))
-  expect_equal(paper$wide_table2(accuracy)$n2GFL, "90.0 \u00b1 0.0")
+  expect_equal(paper$wide_table2(accuracy)$n2GFL, "90.0\u00a0\u00b1\u00a00.0")
   expect_silent(paper$run_cohorts(folder, 3, "15ADNC"))  # nothing left to do
   expect_equal(paper$scaling_exponent(c(10, 100, 1000), 3e-5 * c(10, 100, 1000)^1.5), 1.5)
 })
