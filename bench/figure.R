@@ -1,5 +1,4 @@
-# Draws bench/results/speed.png: n2gfl's time over that of its peers, from the tables in
-# bench/results.
+# Draws bench/results/speed.png: n2gfl's time over that of its peers, from the tables there.
 #
 #   Rscript bench/figure.R [folder of the tables, bench/results]
 source("bench/helpers.R")
@@ -29,7 +28,7 @@ draw <- function(rows, file) {
   high <- max(1, rows$number) * 1.5
   at <- seq_len(nrow(rows))
   plot(NA, xlim = c(low, high), ylim = c(0.5, nrow(rows) + 0.5), log = "x", yaxs = "i",
-       axes = FALSE, xlab = "n2gfl's seconds over the peer's (log scale; left of 1 n2gfl is faster)",
+       axes = FALSE, xlab = "n2gfl's seconds over the peer's (log scale; left of 1: faster)",
        ylab = "")
   ticks <- 10^(log10(low):0)
   graphics::abline(v = ticks, col = ifelse(ticks == 1, "grey40", "grey85"))

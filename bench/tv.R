@@ -163,7 +163,7 @@ print_comparison_row <- function(row, runs) {
 
 main <- function(part) {
   print_title("Total variation denoising", "Exact, all levels, with its certificate. Difference:",
-              "the largest between n2gfl's values and the peer's, or nodes on another side of the cut.",
+              "the largest between n2gfl's values and the peer's, or nodes across the cut.",
               "A run is stopped after", limit, "s.")
   print_machine(c("flsa", "genlasso", "igraph"))
   print_head("problem", "method", "s", "CPU s", "MB", "gap", "difference")

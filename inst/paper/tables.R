@@ -201,8 +201,8 @@ table1_cell <- function(d, method, file) {
                          limit = NA), file)
 }
 
-# Each cell in an R process of its own, with at most `limit` seconds of the processor. What passed the limit once is
-# not tried at larger sizes. Cells that are in `folder` are not made again.
+# Each cell in an R process of its own, with at most `limit` seconds of the processor. What passed
+# the limit once is not tried at larger sizes. Cells that are in `folder` are not made again.
 run_table1 <- function(folder, limit, script, sizes = table1_sizes, methods = table1_methods) {
   dir.create(folder, recursive = TRUE, showWarnings = FALSE)
   for (method in methods) {

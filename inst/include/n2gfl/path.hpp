@@ -154,7 +154,7 @@ class Path {
   // The solver's answer, or fista's where the solver gives up. One that gave up before it did anything
   // has not seen what fista did in the rows before.
   Solution solve(const Penalties& row, double thresh) {
-    const Solution s = solver().solve(row.lambda1, row.lambda2, thresh, settings_.max_iterations);
+    Solution s = solver().solve(row.lambda1, row.lambda2, thresh, settings_.max_iterations);
     if (!s.gave_up) return s;
     const bool first = stand_in_ == nullptr;
     if (first)
