@@ -66,6 +66,13 @@ endless_fold <- quote({
   do.call(cv.n2gfl, given$call)
 })
 
+# A cross-validation of four folds that keeps its pieces in `folder`.
+four_fold_call <- function(folder) {
+  data <- cv_problem("gaussian")
+  list(data$x, data$y, data$graph, lambda1 = c(0.1, 0.01), lambda2 = 0.01,
+       foldid = rep(1:4, 15), checkpoint = file.path(folder, "kept"))
+}
+
 # Starts a run that stops in fold 3, and waits until it is there and all other folds that can be
 # done are on disk.
 start_endless <- function(folder, call, plan = "sequential", where = "core", done = 1:2) {

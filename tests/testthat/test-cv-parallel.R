@@ -124,10 +124,8 @@ for (plan in c("sequential", "multicore")) {
     skip_in_check()
     skip_if_not_installed("future.apply")
     withr::local_seed(95)
-    data <- cv_problem("gaussian")
     folder <- normalizePath(withr::local_tempdir())
-    call <- list(data$x, data$y, data$graph, lambda1 = c(0.1, 0.01), lambda2 = 0.01,
-                 foldid = rep(1:4, 15), checkpoint = file.path(folder, "kept"))
+    call <- four_fold_call(folder)
     done <- if (plan == "sequential") 1:2 else c(1, 2, 4)
     pid <- start_endless(folder, call, plan, done = done)
     tools::pskill(pid, tools::SIGINT)
@@ -150,10 +148,8 @@ test_that("after an interrupt no forked worker stays and the next run works", {
   skip_in_check()
   skip_if_not_installed("future.apply")
   withr::local_seed(96)
-  data <- cv_problem("gaussian")
   folder <- normalizePath(withr::local_tempdir())
-  call <- list(data$x, data$y, data$graph, lambda1 = c(0.1, 0.01), lambda2 = 0.01,
-               foldid = rep(1:4, 15), checkpoint = file.path(folder, "kept"))
+  call <- four_fold_call(folder)
   code <- bquote({
     stopped <- tryCatch(.(endless_fold), interrupt = function(e) "interrupted")
     utils::assignInNamespace("fit_fold", real, "n2gfl")

@@ -15,7 +15,7 @@ block_problem <- function(family = "gaussian", sign = "nonnegative", n = 40, row
 
 remake <- function(p, ...) do.call(reference_problem, modifyList(p$args, list(...)))
 
-fit_and_check <- function(p, lambda1, lambda2, thresh = 1e-9, ...) {
+expect_optimal_fit <- function(p, lambda1, lambda2, thresh = 1e-9, ...) {
   fit <- fit_problem(p, lambda1, lambda2, thresh = thresh, ...)
   expect_kkt(fit, p, thresh = thresh)
   fit
@@ -32,9 +32,9 @@ test_that("lambda1 = 0, lambda2 = 0 and both", {
   for (family in families) for (sign in signs) {
     p <- block_problem(family, sign, n = 80)
     unit <- 0.1 * lambda_unit(p)
-    fit_and_check(p, 0, unit)
-    fit_and_check(p, unit, 0)
-    fit <- fit_and_check(p, 0, 0)
+    expect_optimal_fit(p, 0, unit)
+    expect_optimal_fit(p, unit, 0)
+    fit <- expect_optimal_fit(p, 0, 0)
     if (sign == "free" && family == "gaussian") {
       expect_equal(unname(c(fit$a0, as.numeric(fit$beta))), unname(coef(lm(p$y ~ p$args$x))),
                    tolerance = 1e-4)
@@ -52,7 +52,7 @@ test_that("lambda1 = 0 on a disconnected graph leaves each component's mean free
   for (family in families) for (sign in signs) {
     p <- block_problem(family, sign, graph = package_graph(edges))
     huge <- 100 * lambda_unit(p)
-    fit <- fit_and_check(p, 0, huge)
+    fit <- expect_optimal_fit(p, 0, huge)
     part <- component_labels(edges)
     spread <- tapply(as.numeric(fit$beta), part, function(b) max(b) - min(b))
     expect_lt(max(spread), 1e-10)
@@ -64,7 +64,7 @@ test_that("a whole path that ends at lambda1 = 0", {
   withr::local_seed(303)
   p <- block_problem("binomial", "nonnegative")
   unit <- lambda_unit(p)
-  fit_and_check(p, unit * c(0.5, 0.1, 0.01, 0), unit * c(0.1, 0.01, 0))
+  expect_optimal_fit(p, unit * c(0.5, 0.1, 0.01, 0), unit * c(0.1, 0.01, 0))
 })
 
 test_that("penalty.factor 0 frees a node and Inf excludes it", {
@@ -75,7 +75,7 @@ test_that("penalty.factor 0 frees a node and Inf excludes it", {
     factor[c(3, 9)] <- Inf
     p <- block_problem(family, sign, penalty.factor = factor)
     unit <- lambda_unit(p)
-    fit <- fit_and_check(p, unit * c(10, 0.3, 0.05), unit * c(0.1, 0))
+    fit <- expect_optimal_fit(p, unit * c(10, 0.3, 0.05), unit * c(0.1, 0))
     expect_identical(sum(fit$beta[c(3, 9), ] != 0), 0L)
     expect_gt(sum(fit$beta != 0), 0)
   }
@@ -86,10 +86,10 @@ test_that("an excluded node stays in the graph with value zero", {
   factor <- c(1, Inf, 1)
   p <- block_problem(rows = 1, graph = graph_chain(3), penalty.factor = factor)
   lambda2 <- 0.2 * lambda_unit(p)
-  fit <- fit_and_check(p, 0.01, lambda2)
+  fit <- expect_optimal_fit(p, 0.01, lambda2)
   # nodes 1 and 3 hang on a zero: each pays lambda2 |b|
   q <- reference_problem(p$args$x[, c(1, 3)], p$y, graph_edges(integer(0), integer(0), n = 2))
-  other <- fit_and_check(q, 0.01 + lambda2, 0)
+  other <- expect_optimal_fit(q, 0.01 + lambda2, 0)
   expect_equal(as.numeric(fit$beta)[c(1, 3)], as.numeric(other$beta), tolerance = 1e-4)
 })
 
@@ -117,8 +117,8 @@ test_that("all penalty factors zero is lambda1 = 0", {
   withr::local_seed(306)
   for (sign in signs) {
     p <- block_problem(sign = sign, penalty.factor = rep(0, 12))
-    fit <- fit_and_check(p, 0.3, 0.05)
-    other <- fit_and_check(remake(p, penalty.factor = rep(1, 12)), 0, 0.05)
+    fit <- expect_optimal_fit(p, 0.3, 0.05)
+    other <- expect_optimal_fit(remake(p, penalty.factor = rep(1, 12)), 0, 0.05)
     expect_same_fit(fit, other)
   }
 })
@@ -130,10 +130,10 @@ test_that("a disconnected and an empty graph", {
   for (family in families) for (sign in signs) {
     p <- block_problem(family, sign, graph = apart)
     unit <- lambda_unit(p)
-    fit_and_check(p, unit * c(0.3, 0.05), unit * c(0.5, 0.05))
+    expect_optimal_fit(p, unit * c(0.3, 0.05), unit * c(0.5, 0.05))
     q <- remake(p, graph = empty)
-    lone <- fit_and_check(q, unit * c(0.3, 0.05), 0.1 * unit)
-    lasso <- fit_and_check(q, unit * c(0.3, 0.05), 0)
+    lone <- expect_optimal_fit(q, unit * c(0.3, 0.05), 0.1 * unit)
+    lasso <- expect_optimal_fit(q, unit * c(0.3, 0.05), 0)
     expect_same_fit(lone, lasso)
   }
 })
@@ -146,7 +146,7 @@ test_that("duplicated columns, fused and not", {
     x[, 7:12] <- x[, 1:6]
     p <- remake(p, x = x)
     unit <- lambda_unit(p)
-    fit_and_check(p, unit * c(0.3, 0.05), unit * c(0.1, 0))
+    expect_optimal_fit(p, unit * c(0.3, 0.05), unit * c(0.1, 0))
   }
 })
 
@@ -158,8 +158,8 @@ test_that("a constant column, with and without intercept", {
     x[, 5] <- 2
     p <- remake(p, x = x)
     unit <- lambda_unit(p)
-    fit_and_check(p, unit * c(0.3, 0.05), unit * c(0.1, 0.02))
-    fit_and_check(remake(p, intercept = FALSE), unit * c(0.3, 0.05), unit * c(0.1, 0.02))
+    expect_optimal_fit(p, unit * c(0.3, 0.05), unit * c(0.1, 0.02))
+    expect_optimal_fit(remake(p, intercept = FALSE), unit * c(0.3, 0.05), unit * c(0.1, 0.02))
   }
 })
 
@@ -170,9 +170,9 @@ test_that("a column of zeros is held by its neighbours only", {
   x[, 2] <- 0
   p <- remake(p, x = x)
   unit <- lambda_unit(p)
-  lasso <- fit_and_check(p, 0.1 * unit, 0)
+  lasso <- expect_optimal_fit(p, 0.1 * unit, 0)
   expect_identical(unname(lasso$beta[2, 1]), 0)
-  fused <- fit_and_check(p, 0.02 * unit, 0.5 * unit)
+  fused <- expect_optimal_fit(p, 0.02 * unit, 0.5 * unit)
   expect_gt(fused$beta[2, 1], 0)
 })
 
@@ -181,7 +181,7 @@ test_that("fewer observations than features", {
   for (family in families) for (sign in signs) {
     p <- block_problem(family, sign, n = 20, rows = 9, cols = 9)
     unit <- lambda_unit(p)
-    fit_and_check(p, unit * c(0.5, 0.1, 0.02), unit * c(0.1, 0.01))
+    expect_optimal_fit(p, unit * c(0.5, 0.1, 0.02), unit * c(0.1, 0.01))
   }
 })
 
@@ -190,21 +190,21 @@ test_that("a single feature", {
   x <- matrix(rnorm(30))
   y <- 1 + 0.5 * x[, 1] + rnorm(30)
   p <- reference_problem(x, y, graph_chain(1))
-  fit <- fit_and_check(p, 0.1, 0.1)
+  fit <- expect_optimal_fit(p, 0.1, 0.1)
   slope <- max(mean((x - mean(x)) * y) - 0.1, 0) / mean((x - mean(x))^2)
   expect_equal(as.numeric(fit$beta), slope, tolerance = 1e-4)
   expect_identical(dim(fit$beta), c(1L, 1L))
   q <- remake(p, y = random_classes(x[, 1]), family = "binomial", sign = "free")
-  fit_and_check(q, lambda_unit(q) * c(0.5, 0.1), 0.1)
+  expect_optimal_fit(q, lambda_unit(q) * c(0.5, 0.1), 0.1)
 })
 
 test_that("two observations", {
   withr::local_seed(313)
   x <- matrix(rnorm(12), 2)
   p <- reference_problem(x, c(0, 1), graph_chain(6))
-  fit_and_check(p, 0.1 * lambda_unit(p), 0.1 * lambda_unit(p))
+  expect_optimal_fit(p, 0.1 * lambda_unit(p), 0.1 * lambda_unit(p))
   q <- reference_problem(x, c(0, 1), graph_chain(6), family = "binomial")
-  fit_and_check(q, 0.1 * lambda_unit(q), 0.1 * lambda_unit(q))
+  expect_optimal_fit(q, 0.1 * lambda_unit(q), 0.1 * lambda_unit(q))
 })
 
 test_that("perfect separation with a small lambda ends, with its gap", {
@@ -235,8 +235,8 @@ test_that("a sparse x gives the same as a dense one", {
     expect_s4_class(q$args$x, "dgCMatrix")
     lambda <- lambda_unit(p) * c(0.3, 0.05, 0.1, 0)
     for (standardize in c(FALSE, TRUE)) {
-      dense <- fit_and_check(remake(p, standardize = standardize), lambda[1:2], lambda[3:4])
-      sparse <- fit_and_check(remake(q, standardize = standardize), lambda[1:2], lambda[3:4])
+      dense <- expect_optimal_fit(remake(p, standardize = standardize), lambda[1:2], lambda[3:4])
+      sparse <- expect_optimal_fit(remake(q, standardize = standardize), lambda[1:2], lambda[3:4])
       expect_same_fit(dense, sparse)
     }
   }
@@ -248,11 +248,11 @@ test_that("integer and logical x are numbers", {
   x <- matrix(rpois(40 * 12, 2), 40)
   storage.mode(x) <- "integer"
   unit <- lambda_unit(remake(p, x = x))
-  whole <- fit_and_check(remake(p, x = x), 0.1 * unit, 0.05 * unit)
-  real <- fit_and_check(remake(p, x = x + 0), 0.1 * unit, 0.05 * unit)
+  whole <- expect_optimal_fit(remake(p, x = x), 0.1 * unit, 0.05 * unit)
+  real <- expect_optimal_fit(remake(p, x = x + 0), 0.1 * unit, 0.05 * unit)
   expect_identical(as.matrix(whole$beta), as.matrix(real$beta))
-  yes <- fit_and_check(remake(p, x = x > 1), 0.1 * unit, 0.05 * unit)
-  one <- fit_and_check(remake(p, x = (x > 1) + 0), 0.1 * unit, 0.05 * unit)
+  yes <- expect_optimal_fit(remake(p, x = x > 1), 0.1 * unit, 0.05 * unit)
+  one <- expect_optimal_fit(remake(p, x = (x > 1) + 0), 0.1 * unit, 0.05 * unit)
   expect_identical(as.matrix(yes$beta), as.matrix(one$beta))
 })
 
@@ -267,8 +267,8 @@ test_that("whole weights are repeated rows, and weight 0 drops a row", {
     repeated <- remake(p, x = p$args$x[rows, ], y = p$args$y[rows], offset = p$args$offset[rows],
                        covariates = p$args$covariates[rows, , drop = FALSE])
     unit <- lambda_unit(repeated)
-    one <- fit_and_check(weighted, unit * c(0.3, 0.05), 0.05 * unit)
-    two <- fit_and_check(repeated, unit * c(0.3, 0.05), 0.05 * unit)
+    one <- expect_optimal_fit(weighted, unit * c(0.3, 0.05), 0.05 * unit)
+    two <- expect_optimal_fit(repeated, unit * c(0.3, 0.05), 0.05 * unit)
     expect_same_fit(one, two)
     expect_equal(as.numeric(one$gamma), as.numeric(two$gamma), tolerance = 1e-4)
     expect_equal(fit_objective(weighted, one), fit_objective(repeated, two), tolerance = 1e-8)
@@ -281,12 +281,12 @@ test_that("an offset is a part of the model that is known", {
   p <- block_problem("gaussian")
   o <- rnorm(40)
   unit <- lambda_unit(remake(p, offset = o))
-  one <- fit_and_check(remake(p, offset = o), 0.1 * unit, 0.05 * unit)
-  two <- fit_and_check(remake(p, y = p$y - o), 0.1 * unit, 0.05 * unit)
+  one <- expect_optimal_fit(remake(p, offset = o), 0.1 * unit, 0.05 * unit)
+  two <- expect_optimal_fit(remake(p, y = p$y - o), 0.1 * unit, 0.05 * unit)
   expect_same_fit(one, two)
   q <- block_problem("binomial")
-  shift <- fit_and_check(remake(q, offset = rep(2, 40)), 0.1 * unit, 0.05 * unit)
-  none <- fit_and_check(q, 0.1 * unit, 0.05 * unit)
+  shift <- expect_optimal_fit(remake(q, offset = rep(2, 40)), 0.1 * unit, 0.05 * unit)
+  none <- expect_optimal_fit(q, 0.1 * unit, 0.05 * unit)
   expect_equal(shift$a0, none$a0 - 2, tolerance = 1e-4)
   expect_equal(as.numeric(shift$beta), as.numeric(none$beta), tolerance = 1e-4)
 })
@@ -296,7 +296,7 @@ test_that("without intercept a0 is zero", {
   for (family in families) for (sign in signs) {
     p <- block_problem(family, sign, intercept = FALSE, covariates = matrix(rnorm(80), 40))
     unit <- lambda_unit(p)
-    fit <- fit_and_check(p, unit * c(0.3, 0.05), 0.05 * unit)
+    fit <- expect_optimal_fit(p, unit * c(0.3, 0.05), 0.05 * unit)
     expect_identical(unname(fit$a0), c(0, 0))
   }
 })
@@ -307,8 +307,8 @@ test_that("x far from zero: the intercept is found all the same", {
     p <- block_problem(family, sign)
     q <- remake(p, x = p$args$x + 1000)
     unit <- lambda_unit(p)
-    near <- fit_and_check(p, unit * c(0.3, 0.05), 0.05 * unit)
-    far <- fit_and_check(q, unit * c(0.3, 0.05), 0.05 * unit)
+    near <- expect_optimal_fit(p, unit * c(0.3, 0.05), 0.05 * unit)
+    far <- expect_optimal_fit(q, unit * c(0.3, 0.05), 0.05 * unit)
     expect_equal(as.numeric(far$beta), as.numeric(near$beta), tolerance = 1e-4)
   }
 })
@@ -322,8 +322,8 @@ test_that("standardize = TRUE is a fit of scaled columns, given back in the old 
     scaled <- remake(p, x = x, standardize = TRUE)
     by_hand <- remake(p, x = sweep(x, 2, scaled$scale, "/"))
     unit <- lambda_unit(by_hand)
-    one <- fit_and_check(scaled, unit * c(0.3, 0.05), 0.05 * unit)
-    two <- fit_and_check(by_hand, unit * c(0.3, 0.05), 0.05 * unit)
+    one <- expect_optimal_fit(scaled, unit * c(0.3, 0.05), 0.05 * unit)
+    two <- expect_optimal_fit(by_hand, unit * c(0.3, 0.05), 0.05 * unit)
     expect_equal(as.matrix(one$beta) * scaled$scale, as.matrix(two$beta), tolerance = 1e-4)
   }
 })
@@ -332,10 +332,10 @@ test_that("y as 0/1, -1/1, logical and factor mean the same", {
   withr::local_seed(322)
   p <- block_problem("binomial", "free")
   unit <- lambda_unit(p)
-  base <- fit_and_check(p, 0.1 * unit, 0.05 * unit)
+  base <- expect_optimal_fit(p, 0.1 * unit, 0.05 * unit)
   y <- p$args$y
   for (other in list(2 * y - 1, y == 1, factor(y, 0:1, c("a", "b")), as.integer(y))) {
-    fit <- fit_and_check(remake(p, y = other), 0.1 * unit, 0.05 * unit)
+    fit <- expect_optimal_fit(remake(p, y = other), 0.1 * unit, 0.05 * unit)
     expect_identical(as.matrix(fit$beta), as.matrix(base$beta))
     expect_identical(fit$a0, base$a0)
   }
@@ -346,9 +346,9 @@ test_that("mirrored data give the mirrored fit", {
   for (family in families) {
     p <- block_problem(family, "nonnegative")
     unit <- lambda_unit(p)
-    plus <- fit_and_check(p, unit * c(0.3, 0.05), 0.05 * unit)
+    plus <- expect_optimal_fit(p, unit * c(0.3, 0.05), 0.05 * unit)
     q <- remake(p, x = -p$args$x, sign = "nonpositive")
-    minus <- fit_and_check(q, unit * c(0.3, 0.05), 0.05 * unit)
+    minus <- expect_optimal_fit(q, unit * c(0.3, 0.05), 0.05 * unit)
     expect_equal(-as.matrix(minus$beta), as.matrix(plus$beta), tolerance = 1e-4)
   }
 })
@@ -362,8 +362,8 @@ test_that("the order of features does not matter", {
     moved <- edge_list(12, new[edges$from], new[edges$to], edges$weight)
     q <- remake(p, x = p$args$x[, order(new)], graph = package_graph(moved))
     unit <- lambda_unit(p)
-    one <- fit_and_check(p, unit * c(0.3, 0.05), 0.05 * unit)
-    two <- fit_and_check(q, unit * c(0.3, 0.05), 0.05 * unit)
+    one <- expect_optimal_fit(p, unit * c(0.3, 0.05), 0.05 * unit)
+    two <- expect_optimal_fit(q, unit * c(0.3, 0.05), 0.05 * unit)
     expect_equal(as.matrix(two$beta)[new, ], as.matrix(one$beta), tolerance = 1e-4)
   }
 })
@@ -372,7 +372,7 @@ test_that("df, regions and nonzero count what is in beta", {
   withr::local_seed(325)
   p <- block_problem("gaussian", "free", rows = 9, cols = 9)
   unit <- lambda_unit(p)
-  fit <- fit_and_check(p, unit * c(0.5, 0.2, 0.05), unit * c(0.2, 0.05))
+  fit <- expect_optimal_fit(p, unit * c(0.5, 0.2, 0.05), unit * c(0.2, 0.05))
   for (row in seq_len(nrow(fit$grid))) {
     b <- as.numeric(fit$beta[, row])
     same <- b[p$graph$from] == b[p$graph$to]
@@ -387,7 +387,7 @@ test_that("deviance ratios follow from the coefficients", {
   for (family in families) {
     p <- block_problem(family, weights = runif(40, 0.5, 2))
     unit <- lambda_unit(p)
-    fit <- fit_and_check(p, unit * c(0.3, 0.05), 0.05 * unit)
+    fit <- expect_optimal_fit(p, unit * c(0.3, 0.05), 0.05 * unit)
     loss <- vapply(1:2, function(k) {
       row <- fit_row(fit, k)
       loss_value(p, linear_predictor(p, fit_free(p, row), row$beta))

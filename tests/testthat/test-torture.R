@@ -62,10 +62,8 @@ test_that("forked workers end with a session that is killed, although it could n
   skip_on_covr()
   skip_if_not_installed("future.apply")
   withr::local_seed(410)
-  data <- cv_problem("gaussian")
   folder <- normalizePath(withr::local_tempdir())
-  call <- list(data$x, data$y, data$graph, lambda1 = c(0.1, 0.01), lambda2 = 0.01,
-               foldid = rep(1:4, 15), checkpoint = file.path(folder, "kept"))
+  call <- four_fold_call(folder)
   # fold 3 sleeps in R, where nobody looks at the file that says whether to go on
   pid <- start_endless(folder, call, "multicore", where = "R", done = c(1, 2, 4))
   workers <- worker_pids(folder)
