@@ -1,10 +1,11 @@
 // Maximum flow on a graph with symmetric capacities. The flow lives in a Network and is kept
 // between searches, so a search that starts near the answer costs what changed.
 //
-// A search sends as much as it can from nodes with a surplus to nodes with a deficit. It grows one
-// breadth-first forest with distance labels from the seeds only and looks at a node's excess when it
-// first touches it: the cost is local. The nodes that the forest holds at the end are the minimum
-// cut's side of the seeds.
+// A search sends as much as it can from nodes with a surplus to nodes with a deficit. Every node has a
+// label, a lower bound of its distance to a deficit; what a node has too much it pushes to neighbours
+// with smaller labels, and where it cannot its own label rises (push-relabel). Only what the seeds'
+// surplus passes through is looked at: the cost is local. Where no deficit can be reached any more
+// the surplus stays; the nodes that it could go to are the minimum cut's side of the seeds.
 #pragma once
 
 #include <algorithm>
@@ -120,39 +121,44 @@ class MaxFlow {
       : net_(&network), poll_(&poll), node_(network.nodes()) {}
 
   // Problem: double excess(int node), asked once per touched node, and bool open(int i, int j): may
-  // flow cross between neighbours i and j? An excess within the tolerance counts as none.
+  // flow cross between neighbours i and j? An excess within the tolerance counts as none. Nodes with
+  // a surplus that are no seeds keep it, and let the seeds' surplus pass.
   template <class Problem>
   void run(Problem& problem, const std::vector<int>& seeds, Grow grow, double tolerance) {
     start(grow, tolerance);
     for (int i : seeds) plant(problem, i);
-    while (roots_ > 0 && !front_.empty()) {
-      for (std::size_t h = 0; h < front_.size() && roots_ > 0; ++h) scan(problem, front_[h]);
-      front_.swap(next_);
-      next_.clear();
-      ++level_;
+    while (!active_.empty()) {
+      for (int i : active_) {
+        if (relabels_ > kRelabelsPerNode * touched_.size() + 100) relabel_all(problem);
+        discharge(problem, i);
+      }
+      active_.swap(waiting_);
+      waiting_.clear();
     }
-    if (roots_ == 0) forget_forest();
+    find_side_of_seeds(problem);
   }
 
   // Nodes that the last search looked at; all others are beyond its reach.
   const std::vector<int>& touched() const { return touched_; }
   bool is_touched(int i) const { return node_[i].stamp == run_; }
   // On the seeds' side of the minimum cut: what the seeds could not get rid of is stuck here.
-  bool reached(int i) const { return is_touched(i) && node_[i].role == kTree; }
-  double excess(int i) const { return node_[i].excess; }  // what is left, for touched nodes
+  bool reached(int i) const { return is_touched(i) && node_[i].mark; }
+  // What is left, for touched nodes.
+  double excess(int i) const { return sign_ * (node_[i].surplus + node_[i].kept); }
 
  private:
-  static constexpr int kNone = -1, kRoot = -2, kOrphan = -3;
-  enum Role : std::int8_t { kFree, kTree, kTarget };
+  static constexpr int kCutOff = std::numeric_limits<int>::max();  // label: no deficit can be reached
+  static constexpr std::size_t kRelabelsPerNode = 1;  // then all labels are made exact
 
-  // One record a node, so that a look at a neighbour costs one line of cache.
+  // One record a node, so that a look at a neighbour costs one line of cache. Surplus and deficit
+  // are those of the search, mirrored if it grows from deficits.
   struct Node {
-    double excess = 0;
-    int stamp = 0;  // of the search that last touched it; older records mean nothing
+    double surplus = 0;  // to be pushed on; negative: a deficit
+    double kept = 0;     // the surplus of a node that is no seed
+    int stamp = 0;       // of the search that last touched it; older records mean nothing
     int label = 0;
-    int parent = kNone;  // arc to the parent
-    Role role = kFree;
     bool queued = false;
+    bool mark = false;
   };
 
   void start(Grow grow, double tolerance) {
@@ -162,219 +168,192 @@ class MaxFlow {
     }
     sign_ = static_cast<int>(grow);
     tolerance_ = tolerance;
-    roots_ = 0;
-    level_ = 1;
+    relabels_ = 0;
+    at_label_.assign(2, 0);
     touched_.clear();
-    front_.clear();
-    next_.clear();
+    active_.clear();
+    waiting_.clear();
   }
 
+  // A node without deficit is at least one step from the next.
   template <class Problem>
   void touch(Problem& problem, int i) {
     if (node_[i].stamp == run_) return;
     touched_.push_back(i);
-    const double excess = problem.excess(i);
-    const Role role = sign_ * excess < -tolerance_ ? kTarget : kFree;
-    node_[i] = {excess, run_, 0, kNone, role, false};
+    const double surplus = sign_ * problem.excess(i);
+    const int label = surplus < -tolerance_ ? 0 : 1;
+    node_[i] = {std::fmin(surplus, 0.0), std::fmax(surplus, 0.0), run_, label, false, false};
+    ++at_label_[label];
   }
 
   template <class Problem>
   void plant(Problem& problem, int i) {
     touch(problem, i);
-    if (node_[i].role == kTree || !(sign_ * node_[i].excess > tolerance_)) return;
-    node_[i].role = kTree;
-    node_[i].parent = kRoot;
-    node_[i].label = 1;
-    ++roots_;
-    activate(i);
+    if (!(node_[i].kept > tolerance_)) return;
+    node_[i].surplus = node_[i].kept;
+    node_[i].kept = 0;
+    node_[i].queued = true;
+    active_.push_back(i);
   }
 
-  void activate(int i) {
+  void wait(int i) {
     if (node_[i].queued) return;
     node_[i].queued = true;
-    (node_[i].label <= level_ ? front_ : next_).push_back(i);
+    waiting_.push_back(i);
   }
 
-  // Residual capacity along the arc, away from the roots, and back towards them.
-  double away(const Arc& u) const { return u.capacity - sign_ * u.flow; }
-  double back(const Arc& u) const { return u.capacity + sign_ * u.flow; }
+  double room(const Arc& u) const { return u.capacity - sign_ * u.flow; }
+  double room_back(const Arc& u) const { return u.capacity + sign_ * u.flow; }
 
+  // Pushes until nothing is left, or nothing can be done about what is left.
   template <class Problem>
-  void scan(Problem& problem, int i) {
-    (*poll_)();
+  void discharge(Problem& problem, int i) {
     node_[i].queued = false;
-    if (node_[i].role != kTree) return;
-    if (node_[i].label > level_) return activate(i);
-    const int label = node_[i].label;
-    for (int a = net_->begin(i); a < net_->end(i);) {
-      const Arc& u = net_->arc(a);
-      const int j = u.head;
-      if (away(u) <= 0 || !problem.open(i, j)) {
-        ++a;
-        continue;
-      }
-      touch(problem, j);
-      if (node_[j].role == kTarget) {
-        augment(i, a);
-        if (roots_ == 0) return;
-        adopt(problem);
-        if (node_[i].role != kTree) return;
-        if (node_[i].label != label) return activate(i);
-        continue;  // the same arc again: it may carry more, or its head may be free now
-      }
-      if (node_[j].role == kFree) {
-        node_[j].role = kTree;
-        node_[j].parent = u.reverse;
-        node_[j].label = label + 1;
-        activate(j);
-      }
-      ++a;
+    while (node_[i].surplus > tolerance_ && node_[i].label != kCutOff) {
+      (*poll_)();
+      const int lowest = push_down(problem, i);
+      if (node_[i].surplus > tolerance_) relabel(problem, i, lowest);
     }
   }
 
-  double bottleneck(int i, int last) const {
-    const Arc& u = net_->arc(last);
-    double amount = std::fmin(away(u), -sign_ * node_[u.head].excess);
-    for (; node_[i].parent != kRoot; i = net_->arc(node_[i].parent).head)
-      amount = std::fmin(amount, back(net_->arc(node_[i].parent)));
-    return std::fmin(amount, sign_ * node_[i].excess);
-  }
-
-  // Sends flow from the root of i to the target at the head of arc `last`. What becomes full or empty
-  // is set exactly so: no later test depends on a difference that rounds to almost zero.
-  void augment(int i, int last) {
-    const double amount = bottleneck(i, last);
-    Arc& u = net_->arc(last);
-    const int target = u.head;
-    net_->set_flow_only(u, away(u) <= amount ? sign_ * u.capacity : u.flow + sign_ * amount);
-    for (; node_[i].parent != kRoot;) {
-      Arc& up = net_->arc(node_[i].parent);
-      const int next = up.head;
-      if (back(up) <= amount) {
-        net_->set_flow_only(up, -sign_ * up.capacity);
-        cut_off(i);
-      } else {
-        net_->set_flow_only(up, up.flow - sign_ * amount);
-      }
-      i = next;
-    }
-    settle(i, -amount);
-    settle(target, amount);
-  }
-
-  // The root gives (amount < 0), the target takes.
-  void settle(int i, double amount) {
-    const bool root = node_[i].role == kTree;
-    net_->add_outflow(i, -sign_ * amount);
-    node_[i].excess += sign_ * amount;
-    const double left = root ? sign_ * node_[i].excess : -sign_ * node_[i].excess;
-    if (left > tolerance_) return;
-    if (root) {
-      --roots_;
-      cut_off(i);
-    } else {
-      node_[i].role = kFree;
-    }
-  }
-
-  void cut_off(int i) {
-    node_[i].parent = kOrphan;
-    if (static_cast<int>(orphans_.size()) <= node_[i].label) orphans_.resize(node_[i].label + 64);
-    orphans_[node_[i].label].push_back(i);
-    lowest_orphan_ = std::min(lowest_orphan_, node_[i].label);
-    highest_orphan_ = std::max(highest_orphan_, node_[i].label);
-  }
-
-  // Orphans by rising label: one that is dealt with makes orphans of larger labels only.
+  // Returns the smallest label of a neighbour that could still take something.
   template <class Problem>
-  void adopt(Problem& problem) {
-    for (int label = lowest_orphan_; label <= highest_orphan_; ++label) {
-      for (std::size_t h = 0; h < orphans_[label].size(); ++h) {
-        const int i = orphans_[label][h];
-        if (node_[i].parent == kOrphan && node_[i].label == label) adopt_one(problem, i);
-      }
-      orphans_[label].clear();
-    }
-    no_orphans();
-  }
-
-  void no_orphans() {
-    lowest_orphan_ = std::numeric_limits<int>::max();
-    highest_orphan_ = 0;
-  }
-
-  // An adopted node needs no new scan: whatever lies beyond it is in the forest already, waits in the
-  // queue, or asks for a scan when it leaves.
-  template <class Problem>
-  void adopt_one(Problem& problem, int i) {
-    (*poll_)();
-    const int arc = best_parent(problem, i);
-    const int label = arc == kNone ? 0 : node_[net_->arc(arc).head].label + 1;
-    if (arc == kNone || label > node_[i].label) orphan_children(i);
-    if (arc != kNone && label <= level_ + 1) {
-      node_[i].parent = arc;
-      node_[i].label = label;
-    } else {
-      leave_forest(problem, i);
-    }
-  }
-
-  template <class Problem>
-  int best_parent(Problem& problem, int i) const {
-    int best = kNone, best_label = std::numeric_limits<int>::max();
+  int push_down(Problem& problem, int i) {
+    int lowest = kCutOff;
     for (int a = net_->begin(i); a < net_->end(i); ++a) {
-      const Arc& u = net_->arc(a);
-      const int j = u.head;
-      if (!reached(j) || node_[j].parent == kOrphan || back(u) <= 0) continue;
-      if (node_[j].label >= best_label) continue;
-      if (is_child(j, i) || !problem.open(i, j)) continue;
-      best = a;
-      best_label = node_[j].label;
-      if (best_label == node_[i].label - 1) break;
+      Arc& u = net_->arc(a);
+      if (room(u) <= 0 || !problem.open(i, u.head)) continue;
+      touch(problem, u.head);
+      if (node_[u.head].label < node_[i].label) {
+        push(i, u);
+        if (node_[i].surplus <= tolerance_) break;
+        if (room(u) <= 0) continue;
+      }
+      lowest = std::min(lowest, node_[u.head].label);
     }
-    return best;
+    return lowest;
   }
 
-  bool is_child(int j, int i) const {
-    return node_[j].parent >= 0 && net_->arc(node_[j].parent).head == i;
+  // No deficit gets more than it lacks. What becomes full or empty is set exactly so: no later test
+  // depends on a difference that rounds to almost zero.
+  void push(int i, Arc& u) {
+    Node &from = node_[i], &to = node_[u.head];
+    double amount = std::fmin(from.surplus, room(u));
+    if (to.surplus < 0) amount = std::fmin(amount, -to.surplus);
+    net_->set_flow_only(u, room(u) <= amount ? sign_ * u.capacity : u.flow + sign_ * amount);
+    net_->add_outflow(i, sign_ * amount);
+    net_->add_outflow(u.head, -sign_ * amount);
+    from.surplus -= amount;
+    to.surplus += amount;
+    if (to.label == 0 && to.surplus >= -tolerance_) set_label(u.head, 1);
+    if (to.surplus > tolerance_ && to.label != kCutOff) wait(u.head);
   }
 
-  void orphan_children(int i) {
-    for (int a = net_->begin(i); a < net_->end(i); ++a) {
-      const int j = net_->arc(a).head;
-      if (reached(j) && is_child(j, i)) cut_off(j);
-    }
+  void set_label(int i, int label) {
+    if (node_[i].label != kCutOff) --at_label_[node_[i].label];
+    node_[i].label = label;
+    if (label == kCutOff) return;
+    if (static_cast<int>(at_label_.size()) <= label) at_label_.resize(label + 64, 0);
+    ++at_label_[label];
   }
 
-  // Neighbours that could reach the node must look at it again.
+  // Every way to a deficit goes through all smaller labels: where one is missing there is no way. Nor
+  // is there one longer than all nodes in a row, so labels, and with them the search, come to an end.
   template <class Problem>
-  void leave_forest(Problem& problem, int i) {
-    node_[i].role = kFree;
-    node_[i].parent = kNone;
-    node_[i].label = 0;
-    for (int a = net_->begin(i); a < net_->end(i); ++a) {
-      const Arc& u = net_->arc(a);
-      const int j = u.head;
-      if (reached(j) && back(u) > 0 && problem.open(i, j)) activate(j);
-    }
+  void relabel(Problem& problem, int i, int lowest) {
+    ++relabels_;
+    const int old = node_[i].label;
+    const bool hopeless = lowest == kCutOff || lowest > static_cast<int>(touched_.size());
+    // A deficit that the push just filled may leave the label as it is: then the push goes on.
+    set_label(i, hopeless ? kCutOff : std::max(old, lowest + 1));
+    if (!hopeless && old >= 2 && at_label_[old] == 0) cut_off(problem, i);
   }
 
-  // Every seed got rid of its surplus: nothing is on the seeds' side of the cut.
-  void forget_forest() {
-    for (int label = lowest_orphan_; label <= highest_orphan_; ++label) orphans_[label].clear();
-    no_orphans();
+  // The node, and with it all that it can push to.
+  template <class Problem>
+  void cut_off(Problem& problem, int start) {
+    set_label(start, kCutOff);
+    spread_from(
+        problem, std::vector<int>(1, start), [&](const Arc& u) { return room(u); },
+        [&](int, int j) {
+          touch(problem, j);
+          return node_[j].label != kCutOff;
+        },
+        [&](int, int j) { set_label(j, kCutOff); });
+  }
+
+  // Exact distances to the nearest deficit, breadth first. A node that was not touched yet may be one.
+  template <class Problem>
+  void relabel_all(Problem& problem) {
+    relabels_ = 0;
+    std::vector<int> near;
+    for (int i : touched_) node_[i].mark = node_[i].label == 0;
     for (int i : touched_)
-      if (node_[i].role == kTree) node_[i].role = kFree;
+      if (node_[i].mark) near.push_back(i);
+    for (int i : touched_) {
+      if (node_[i].mark || node_[i].label > 1 || !leads_outside(problem, i)) continue;
+      node_[i].mark = true;
+      near.push_back(i);
+    }
+    spread_from(
+        problem, std::move(near), [&](const Arc& u) { return room_back(u); },
+        [&](int, int j) { return is_touched(j) && !node_[j].mark; },
+        [&](int i, int j) {
+          node_[j].mark = true;
+          if (node_[j].label <= node_[i].label) set_label(j, node_[i].label + 1);
+        });
+    for (int i : touched_) {
+      if (!node_[i].mark) set_label(i, kCutOff);
+      node_[i].mark = false;
+    }
+  }
+
+  template <class Problem>
+  bool leads_outside(Problem& problem, int i) const {
+    for (int a = net_->begin(i); a < net_->end(i); ++a) {
+      const Arc& u = net_->arc(a);
+      if (!is_touched(u.head) && room(u) > 0 && problem.open(i, u.head)) return true;
+    }
+    return false;
+  }
+
+  template <class Problem>
+  void find_side_of_seeds(Problem& problem) {
+    std::vector<int> stuck;
+    for (int i : touched_) {
+      node_[i].mark = node_[i].surplus > tolerance_;
+      if (node_[i].mark) stuck.push_back(i);
+    }
+    spread_from(
+        problem, std::move(stuck), [&](const Arc& u) { return room(u); },
+        [&](int, int j) { return is_touched(j) && !node_[j].mark; },
+        [&](int, int j) { node_[j].mark = true; });
+  }
+
+  // Breadth first along arcs with room: `enter(i, j)` once for every node that `may_enter(i, j)`.
+  template <class Problem, class Room, class MayEnter, class Enter>
+  void spread_from(Problem& problem, std::vector<int> queue, Room room, MayEnter may_enter,
+                   Enter enter) {
+    for (std::size_t h = 0; h < queue.size(); ++h) {
+      (*poll_)();
+      const int i = queue[h];
+      for (int a = net_->begin(i); a < net_->end(i); ++a) {
+        const Arc& u = net_->arc(a);
+        if (room(u) <= 0 || !problem.open(i, u.head) || !may_enter(i, u.head)) continue;
+        enter(i, u.head);
+        queue.push_back(u.head);
+      }
+    }
   }
 
   Network* net_;
   Poll* poll_;
-  int run_ = 0, sign_ = 1, roots_ = 0, level_ = 1;
-  int lowest_orphan_ = std::numeric_limits<int>::max(), highest_orphan_ = 0;
+  int run_ = 0, sign_ = 1;
   double tolerance_ = 0;
+  std::size_t relabels_ = 0;
   std::vector<Node> node_;
-  std::vector<int> touched_, front_, next_;
-  std::vector<std::vector<int>> orphans_;
+  std::vector<int> touched_, active_, waiting_;
+  std::vector<int> at_label_;  // how many touched nodes have each label
 };
 
 }  // namespace n2gfl
