@@ -92,7 +92,7 @@ class Path {
 
   Fit fit(const Penalties& row) {
     approach(row);
-    const Solution s = solve(row, settings_.thresh);
+    const Solution s = solve(row, true);
     last_ = row;
     return describe(s);
   }
@@ -100,7 +100,6 @@ class Path {
  private:
   static constexpr double kFarRatio = 0.2;  // a larger step down in lambda1 needs rows in between
   static constexpr double kStepRatio = 0.2;
-  static constexpr double kLooseGap = 0.3;
 
   // Least squares sees y - offset alone, and beside an intercept the means of both do not matter:
   // taken out first, they cost no digits later. Returns the mean of y - offset.
@@ -153,15 +152,21 @@ class Path {
 
   // The solver's answer, or fista's where the solver gives up. One that gave up before it did anything
   // has not seen what fista did in the rows before.
-  Solution solve(const Penalties& row, double thresh) {
-    Solution s = solver().solve(row.lambda1, row.lambda2, thresh, settings_.max_iterations);
+  Solution solve(const Penalties& row, bool with_proof) {
+    Solution s = solve_by(solver(), row, with_proof);
     if (!s.gave_up) return s;
     const bool first = stand_in_ == nullptr;
     if (first)
       stand_in_ = std::make_unique<ProximalGradient>(
           *model_, std::make_unique<FusedPenalty>(*model_), true);
     if (first || s.iterations > 0) stand_in_->start(s);
-    return stand_in_->solve(row.lambda1, row.lambda2, thresh, settings_.max_iterations);
+    return solve_by(*stand_in_, row, with_proof);
+  }
+
+  Solution solve_by(Solver& solver, const Penalties& row, bool with_proof) const {
+    const int most = settings_.max_iterations;
+    return with_proof ? solver.solve(row.lambda1, row.lambda2, settings_.thresh, most)
+                      : solver.approach(row.lambda1, row.lambda2, most);
   }
 
   Solver& solver() { return iterative_ ? *iterative_ : static_cast<Solver&>(*direct_); }
@@ -191,7 +196,7 @@ class Path {
     return lambda1 > 0 ? lambda1 : std::max(model_->null_gradient.cwiseAbs().maxCoeff(), 1e-300);
   }
 
-  // Goes down a short path of loose fits when the row lies far below what the solver knows: much faster
+  // Goes down a short path of fits without proof when the row lies far below what the solver knows: much faster
   // than one cold fit. From nothing both penalties fall together: with the fusion of the last row the
   // rows before it would have many small regions, all to be fused again. Further down a path the
   // fusion is what it was.
@@ -207,7 +212,7 @@ class Path {
     while (row.lambda1 < kFarRatio * lambda1 && kStepRatio * lambda1 > floor) {
       lambda1 *= kStepRatio;
       const double more = cold && row.lambda1 > 0 ? lambda1 / row.lambda1 : 1.0;
-      solve({lambda1, more * row.lambda2}, std::max(kLooseGap, settings_.thresh));
+      solve({lambda1, more * row.lambda2}, false);
     }
   }
 

@@ -37,13 +37,9 @@ class RegionPursuit final : public PathSolver {
 
   // Fits at the two penalties, warm from the last fit, until the relative gap is at most `thresh`.
   Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) override {
-    set_penalties(lambda1, lambda2);
-    iterations_ = 0;
     may_give_up_ = thresh >= kLeastGapOfOthers;
     double gap = std::numeric_limits<double>::infinity(), stop = 0.3 * thresh;
-    if (too_many_regions()) return solution(gap);
-    newton_.run(regions_, lambda1_, lambda2_, 1e-8, 10);
-    choose_work();
+    if (!start_row(lambda1, lambda2)) return solution(gap);
     for (int attempt = 0; attempt < kMaxCertificates; ++attempt) {
       const bool moved = solve_on_work(stop, max_iterations);
       if (too_many_regions()) return solution(gap);
@@ -58,6 +54,13 @@ class RegionPursuit final : public PathSolver {
       if (!moved) newton_.run(regions_, lambda1_, lambda2_, 0.0, 5);
     }
     return solution(gap);
+  }
+
+  // The same on the first working set only, and not to the end.
+  Solution approach(double lambda1, double lambda2, int max_iterations) override {
+    may_give_up_ = true;
+    if (start_row(lambda1, lambda2)) solve_on_work(kNearEnough, max_iterations);
+    return solution(std::numeric_limits<double>::infinity());
   }
 
   // The smallest lambda1 that leaves all penalised coefficients at zero.
@@ -86,6 +89,7 @@ class RegionPursuit final : public PathSolver {
  private:
   static constexpr int kMaxCertificates = 50;
   static constexpr int kMaxRounds = 40;     // on one working set
+  static constexpr double kNearEnough = 0.05;  // a gap, where nothing is to be proved
   static constexpr int kMostPieces = 60;    // split at a time, or half as many as there are regions
   static constexpr double kSteep = 0.9;     // of the threshold: worth a place in the working set
   static constexpr int kManyRegions = 300;
@@ -100,6 +104,16 @@ class RegionPursuit final : public PathSolver {
     const double regions = regions_.size(), rows = model_.x.rows();
     if (!may_give_up_ || regions < kManyRegions) return false;
     return regions * regions * (regions + 0.25 * rows) > kStepsForOne * rows * model_.features();
+  }
+
+  // The old regions at new penalties, and where to look next. False: better done by another solver.
+  bool start_row(double lambda1, double lambda2) {
+    set_penalties(lambda1, lambda2);
+    iterations_ = 0;
+    if (too_many_regions()) return false;
+    newton_.run(regions_, lambda1_, lambda2_, 1e-8, 10);
+    choose_work();
+    return true;
   }
 
   // ---- penalties

@@ -35,7 +35,15 @@ class Solver {
   // Fits until the relative gap is at most `thresh` or the iterations are used up.
   virtual Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) = 0;
 
+  // Comes near the fit, on the way to another: nothing is proved, and the gap means nothing.
+  virtual Solution approach(double lambda1, double lambda2, int max_iterations) {
+    return solve(lambda1, lambda2, kNear, max_iterations);
+  }
+
   virtual void restart() = 0;  // from zero coefficients
+
+ protected:
+  static constexpr double kNear = 0.3;
 };
 
 // A solver that also knows where its path starts.
