@@ -10,12 +10,13 @@
 
 namespace n2gfl {
 
-// The part of each node in `nodes` (sorted), numbered from 0 in the order of their first nodes. The rule
-// `same` takes two positions in `nodes`.
+// The part of each node in `nodes`, numbered from 0 in the order of their first nodes. The rule `same`
+// takes two positions in `nodes`.
 template <class Same>
 std::vector<int> label_parts(const Graph& graph, const std::vector<int>& nodes, Same same) {
   const int count = static_cast<int>(nodes.size());
-  std::vector<int> part(count, -1), queue;
+  std::vector<int> part(count, -1), queue, position(graph.nodes(), -1);
+  for (int k = 0; k < count; ++k) position[nodes[k]] = k;
   int parts = 0;
   for (int start = 0; start < count; ++start) {
     if (part[start] >= 0) continue;
@@ -24,10 +25,8 @@ std::vector<int> label_parts(const Graph& graph, const std::vector<int>& nodes, 
     for (std::size_t h = 0; h < queue.size(); ++h) {
       const int k = queue[h], i = nodes[k];
       for (int a = graph.begin(i); a < graph.end(i); ++a) {
-        const auto it = std::lower_bound(nodes.begin(), nodes.end(), graph.head(a));
-        if (it == nodes.end() || *it != graph.head(a)) continue;
-        const int other = static_cast<int>(it - nodes.begin());
-        if (part[other] >= 0 || !same(k, other)) continue;
+        const int other = position[graph.head(a)];
+        if (other < 0 || part[other] >= 0 || !same(k, other)) continue;
         part[other] = parts;
         queue.push_back(other);
       }
