@@ -26,18 +26,31 @@ class BlockGuess {
   // Guesses blocks on the given nodes, evens them out and sets b. Neighbours that want values at
   // most `near` apart may be in one block.
   void guess(const std::vector<int>& nodes, double near, Eigen::VectorXd& b) {
-    start(nodes, near);
-    for (int i : nodes)
-      if (block_[i] == kFree) grow(i);
-    begin_.push_back(static_cast<int>(order_.size()));
-    for (int k = 0; k < blocks_; ++k) even_out(k, b);
-    unchecked_ = order_;
+    near_ = near;
+    guess_by([this](int i, int j) { return are_near(i, j); }, nodes, b);
+  }
+
+  // The same with the blocks of an old solution of a problem that was almost this one.
+  void guess_again(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
+    guess_by([&old](int i, int j) { return old[i] == old[j]; }, nodes, b);
   }
 
   // Blocks that could not be evened out, and by how much they failed altogether. They must be solved
   // one by one.
   const std::vector<std::vector<int>>& failures() const { return failures_; }
   double stuck() const { return stuck_; }
+
+  // How many nodes have an edge that does not fit b.
+  std::size_t count_misfits(const Eigen::VectorXd& b) const {
+    std::size_t count = 0;
+    for (int i : order_) {
+      (*poll_)();
+      bool fit = true;
+      for (int a = net_->begin(i); a < net_->end(i) && fit; ++a) fit = fits(i, net_->arc(a), b);
+      count += !fit;
+    }
+    return count;
+  }
 
   // Connected nodes that must be solved together, because an edge between their blocks does not fit
   // b. They count as one block from then on. None: b is the solution.
@@ -48,11 +61,10 @@ class BlockGuess {
       (*poll_)();
       for (int a = net_->begin(i); a < net_->end(i); ++a) {
         const Arc& u = net_->arc(a);
-        const int j = u.head;
-        if (block_[j] == kOutside || block_[i] == block_[j] || fits(u, b[i], b[j])) continue;
-        wrong[block_[i]] = wrong[block_[j]] = 1;
+        if (fits(i, u, b)) continue;
+        wrong[block_[i]] = wrong[block_[u.head]] = 1;
         found.push_back(i);
-        found.push_back(j);
+        found.push_back(u.head);
       }
     }
     merge_wrong_blocks(wrong, found);
@@ -65,13 +77,22 @@ class BlockGuess {
   static constexpr int kPasses = 4;       // attempts to even out a block
   static constexpr double kStrong = 0.2;  // of the capacity: blocks grow along such slack first
 
-  void start(const std::vector<int>& nodes, double near) {
+  template <class AreOne>
+  void guess_by(AreOne are_one, const std::vector<int>& nodes, Eigen::VectorXd& b) {
+    start(nodes);
+    for (int i : nodes)
+      if (block_[i] == kFree) grow(i, are_one);
+    begin_.push_back(static_cast<int>(order_.size()));
+    for (int k = 0; k < blocks_; ++k) even_out(k, b);
+    unchecked_ = order_;
+  }
+
+  void start(const std::vector<int>& nodes) {
     for (int i : order_) {
       block_[i] = kOutside;
       rank_[i] = kUnranked;
     }
     for (int i : nodes) block_[i] = kFree;
-    near_ = near;
     stuck_ = 0;
     blocks_ = 0;
     order_.clear();
@@ -87,15 +108,17 @@ class BlockGuess {
     return std::fabs(terms_->rest(*net_, i) * mj - terms_->rest(*net_, j) * mi) <= near_ * mi * mj;
   }
 
-  // An edge between different values must be full, downwards.
-  static bool fits(const Arc& u, double at_tail, double at_head) {
-    if (at_tail == at_head) return true;
-    return u.flow == (at_tail > at_head ? u.capacity : -u.capacity);
+  // An edge between blocks of different values must be full, downwards.
+  bool fits(int i, const Arc& u, const Eigen::VectorXd& b) const {
+    const int j = u.head;
+    if (block_[j] == kOutside || block_[i] == block_[j] || b[i] == b[j]) return true;
+    return u.flow == (b[i] > b[j] ? u.capacity : -u.capacity);
   }
 
   // A new block, breadth first from its root. Edges with little slack serve only where no other
   // edge leads.
-  void grow(int root) {
+  template <class AreOne>
+  void grow(int root, AreOne are_one) {
     begin_.push_back(static_cast<int>(order_.size()));
     std::size_t head = order_.size(), next_weak = 0;
     weak_.clear();
@@ -105,7 +128,7 @@ class BlockGuess {
       const int i = order_[head++];
       for (int a = net_->begin(i); a < net_->end(i); ++a) {
         const Arc& u = net_->arc(a);
-        if (block_[u.head] != kFree || slack(u) <= 0 || !are_near(i, u.head)) continue;
+        if (block_[u.head] != kFree || slack(u) <= 0 || !are_one(i, u.head)) continue;
         if (is_strong(u)) add(u.head);
         else weak_.push_back(u.head);
       }

@@ -38,18 +38,20 @@ class FusedProx {
   // Masses are positive; thresholds are >= 0, and +Inf fixes b_i = 0.
   void solve(const Eigen::VectorXd& z, const Eigen::VectorXd& masses,
              const Eigen::VectorXd& thresholds, double theta, Sign sign, Eigen::VectorXd& b) {
-    net_.set_capacities(*graph_, theta);
+    if (theta != theta_) net_.set_capacities(*graph_, theta);
+    theta_ = theta;
     terms_.mass = masses;
     b.resize(z.size());
     if (sign == Sign::free && (thresholds.array() == 0).all()) return solve_plain(z, b);
     const Input input{&z, &masses, &thresholds};
     terms_.linear.resize(z.size());
-    if (are_small(input)) approach(input, sign, b);
+    if (last_.size() == 0 && are_small(input)) approach(input, sign, b);
     b.setZero();
     const std::vector<int> above = sign == Sign::nonpositive ? none() : support(input, +1);
     const std::vector<int> below = sign == Sign::nonnegative ? none() : support(input, -1);
     resolve_side(above, +1, b);
     resolve_side(below, -1, b);
+    last_ = b;
   }
 
   // The flow of the last solution; arcs are numbered as in the graph.
@@ -120,8 +122,9 @@ class FusedProx {
     if (z.size() == 0) return;
     const Eigen::VectorXd centre = component_means(z);
     terms_.linear = terms_.mass.array() * (z - centre).array();
-    total_variation_.resolve(sorted_, b);
+    total_variation_.resolve(sorted_, last_, b);
     b += centre;
+    last_ = b;
   }
 
   // Every node gets the mean of its component.
@@ -187,7 +190,7 @@ class FusedProx {
   }
 
   void resolve_side(const std::vector<int>& nodes, int side, Eigen::VectorXd& b) {
-    total_variation_.resolve(nodes, b);
+    total_variation_.resolve(nodes, last_, b);
     for (int i : nodes)
       if (side * b[i] < 0) b[i] = 0;  // rounding at the edge of zero
   }
@@ -212,6 +215,8 @@ class FusedProx {
   NodeTerms terms_;
   MaxFlow flow_;
   TotalVariation total_variation_;
+  Eigen::VectorXd last_;  // the last solution, empty before the first
+  double theta_ = std::numeric_limits<double>::quiet_NaN();
   std::vector<int> component_, sorted_, begin_;  // nodes by connected component
   std::vector<int> seeds_;
 };

@@ -24,10 +24,11 @@ class TotalVariation {
       : net_(&network), poll_(&poll), terms_(&terms), large_(large),
         levels_(network, flow, poll, terms), guess_(network, poll, terms) {}
 
-  // Finds b on the given nodes. The flow on arcs that lead out of them stays as it is.
-  void resolve(const std::vector<int>& nodes, Eigen::VectorXd& b) {
+  // Finds b on the given nodes. The flow on arcs that lead out of them stays as it is. `old` is the
+  // solution of the problem before, from which the flow comes; empty if there was none.
+  void resolve(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
     if (suit_levels(nodes)) return levels_.resolve(nodes, b);
-    sweep_and_guess(nodes, b);
+    if (!guess_again(nodes, old, b)) sweep_and_guess(nodes, b);
     for (const auto& block : guess_.failures()) levels_.resolve(block, b);
     for (auto wrong = guess_.misfits(b); !wrong.empty(); wrong = guess_.misfits(b))
       levels_.resolve(wrong, b);
@@ -43,6 +44,7 @@ class TotalVariation {
  private:
   static constexpr double kNear = 1e-3;   // of the scale: neighbours in a guessed block
   static constexpr double kStuck = 0.02;  // of the scale, times the root of the number of nodes
+  static constexpr double kMostMisfits = 0.05;  // of the nodes: with more of them sweeps are faster
 
   struct Round {
     int sweeps;
@@ -56,6 +58,14 @@ class TotalVariation {
     std::size_t arcs = 0;
     for (int i : nodes) arcs += net_->end(i) - net_->begin(i);
     return static_cast<int>(nodes.size()) < large_ || arcs <= 2 * nodes.size();
+  }
+
+  // Are most blocks still those of the old solution?
+  bool guess_again(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
+    if (old.size() == 0) return false;
+    guess_.guess_again(nodes, old, b);
+    return static_cast<double>(guess_.count_misfits(b)) <=
+           kMostMisfits * static_cast<double>(nodes.size());
   }
 
   static constexpr Round kFirstRound{400, 2e-8, 0.985f};
