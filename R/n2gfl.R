@@ -113,6 +113,8 @@
 #'     `dev.ratio` (fraction of the null deviance explained), `gap` (relative duality gap), `iter`
 #'     and `converged`.}
 #'   \item{nulldev}{Deviance of the model with intercept and offset only.}
+#'   \item{npasses}{How often all columns of `x` were multiplied with residuals, for all fits
+#'     together: most columns are settled by a bound, so it need not be whole.}
 #'   \item{nobs, dim}{Number of observations; number of features and of fits.}
 #'   \item{classnames}{The two classes, the modelled one last (`"binomial"` only).}
 #'   \item{family, sign, penalty, penalty.factor, control}{The choices made.}
@@ -234,7 +236,7 @@ new_fit <- function(fits, problem, call) {
   solver <- control[c("standardize", "intercept", "algorithm", "thresh", "maxit", "threads")]
   structure(
     c(coefficients,
-      list(grid = grid, nulldev = fits$nulldev, nobs = nrow(data$x),
+      list(grid = grid, nulldev = fits$nulldev, npasses = fits$npasses, nobs = nrow(data$x),
            dim = dim(coefficients$beta), classnames = data$classnames, family = control$family,
            sign = control$sign, penalty = control$penalty, penalty.factor = data$penalty.factor,
            control = solver, offset = problem$offset, weighted = problem$weighted, call = call,

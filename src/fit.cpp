@@ -64,14 +64,15 @@ class Collector {
   // How many features have been in a fit so far.
   int entered() const { return static_cast<int>(entered_.size()); }
 
-  Rcpp::List result(double nulldev) const {
+  Rcpp::List result(double nulldev, double passes) const {
     using Rcpp::Named;
     return Rcpp::List::create(
         Named("a0") = intercept_, Named("gamma") = gamma_, Named("beta_i") = index_,
         Named("beta_p") = starts_, Named("beta_x") = value_, Named("lambda1") = lambda1_,
         Named("lambda2") = lambda2_, Named("df") = pieces_, Named("regions") = regions_,
         Named("nonzero") = nonzero_, Named("dev_ratio") = deviance_ratio_, Named("gap") = gap_,
-        Named("iter") = iterations_, Named("converged") = converged_, Named("nulldev") = nulldev);
+        Named("iter") = iterations_, Named("converged") = converged_, Named("nulldev") = nulldev,
+        Named("npasses") = passes);
   }
 
  private:
@@ -118,7 +119,7 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
     }
     fits.add(grid[row], path.fit(grid[row]));
   }
-  return fits.result(2 * weights.sum() * path.null_loss());
+  return fits.result(2 * weights.sum() * path.null_loss(), path.passes());
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -85,6 +85,19 @@ TEST(design_is_a_view_of_dense_and_sparse_matrices) {
   }
 }
 
+TEST(design_counts_passes_over_its_columns) {
+  const std::vector<double> values{1, 2, 3, 4, 5, 6};
+  const n2gfl::Design x = n2gfl::Design::dense(values.data(), 2, 3);
+  const VectorXd v = VectorXd::Ones(2);
+  VectorXd out;
+  n2gfl::Poll poll;
+  CHECK(x.passes() == 0);
+  x.transpose_times(v, out, 1, poll);
+  CHECK(x.passes() == 1);
+  for (int j = 0; j < 3; ++j) CHECK(x.dot(j, v) == out[j]);
+  CHECK(x.passes() == 2);
+}
+
 TEST(design_standardises_with_weights) {
   Random random(2);
   const int n = 15;

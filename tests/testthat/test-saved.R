@@ -40,7 +40,7 @@ for (file in files) {
     y <- predict(saved$fit, saved$images, newcovariates = saved$age, type = "class")[, 2]
     today <- n2gfl(saved$images, y, family = "binomial", lambda1 = fit$grid$lambda1,
                    lambda2 = fit$grid$lambda2[1], covariates = saved$age)
-    expect_setequal(names(today), names(fit))
+    expect_identical(setdiff(names(fit), names(today)), character())  # new parts may have come
     expect_identical(names(today$grid), names(fit$grid))
     map <- withr::local_tempfile(fileext = ".nii.gz")
     write_map(fit, map, row = 2)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -68,9 +69,12 @@ class Design {
 
   // The same for many columns and one v, whose nuisance_part() is known.
   double dot(int j, const VectorXd& v, const VectorXd& part) const {
-    const double removed = deconfounded() ? effects_.col(j).dot(part) : 0.0;
-    return scale(j) * (raw_dot(j, v) - removed);
+    ++dots_;
+    return uncounted_dot(j, v, part);
   }
+
+  // How often all columns were multiplied so far, by a vector that changes: X'v counts one.
+  double passes() const { return static_cast<double>(dots_) / std::max(cols_, 1); }
 
   // Z'v; empty when nothing is removed.
   VectorXd nuisance_part(const VectorXd& v) const {
@@ -135,9 +139,10 @@ class Design {
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
 #endif
-      for (int j = begin; j < end; ++j) out[j] = dot(j, v, part);
+      for (int j = begin; j < end; ++j) out[j] = uncounted_dot(j, v, part);
       poll.now();
     }
+    dots_ += cols_;
     (void)threads;
   }
 
@@ -179,6 +184,11 @@ class Design {
     return Column(values_ + static_cast<std::ptrdiff_t>(j) * rows_, rows_);
   }
 
+  double uncounted_dot(int j, const VectorXd& v, const VectorXd& part) const {
+    const double removed = deconfounded() ? effects_.col(j).dot(part) : 0.0;
+    return scale(j) * (raw_dot(j, v) - removed);
+  }
+
   double raw_dot(int j, const VectorXd& v) const {
     if (starts_ == nullptr) return column(j).dot(v);
     double sum = 0;
@@ -212,6 +222,7 @@ class Design {
   const int* starts_ = nullptr;
   const int* indices_ = nullptr;
   double mirror_ = 1.0;
+  mutable std::int64_t dots_ = 0;
   VectorXd scale_;
   VectorXd used_;                // 1 where a row has weight, else 0; empty when all have
   MatrixXd nuisance_, effects_;  // Z, and the b_j as columns

@@ -74,6 +74,9 @@ class Path {
   // The loss with intercept and offset alone: where the deviance ratio starts.
   double null_loss() const { return null_loss_; }
 
+  // Products X'v so far, counted in whole passes over X.
+  double passes() const { return design_.passes(); }
+
   double lambda1_max(double lambda2) { return direct_->lambda1_max(lambda2); }
 
   // Rows by lambda2, then lambda1; values that the user left open are made from the data.
