@@ -1,6 +1,7 @@
 #include "check.hpp"
 
 #include <n2gfl/graph.hpp>
+#include <n2gfl/max_flow.hpp>
 
 #include <cmath>
 #include <limits>
@@ -31,11 +32,12 @@ TEST(graph_stores_every_edge_as_two_opposite_arcs) {
   CHECK(g.nodes() == 4);
   CHECK(g.edges() == 4);
   CHECK(g.arcs() == 8);
+  const n2gfl::Network net(g);
   for (int i = 0; i < g.nodes(); ++i)
     for (int a = g.begin(i); a < g.end(i); ++a) {
-      const int back = g.reverse(a);
+      const int back = net.arc(a).reverse;
       CHECK(g.head(back) == i);
-      CHECK(g.reverse(back) == a);
+      CHECK(net.arc(back).reverse == a);
       CHECK(g.weight(back) == g.weight(a));
       CHECK(back >= g.begin(g.head(a)) && back < g.end(g.head(a)));
     }

@@ -1,6 +1,7 @@
 // A weighted undirected graph in compressed rows: every edge is stored as two opposite arcs.
 // Arcs of a node are sorted by head, so walking the nodes and taking the arcs with head > node
-// visits the edges in the order (from, to) that the R side uses.
+// visits the edges in the order (from, to) that the R side uses. Weights that are all equal, as
+// they mostly are, take no memory.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +35,7 @@ class Graph {
   int begin(int node) const { return first_[node]; }
   int end(int node) const { return first_[node + 1]; }
   int head(int arc) const { return head_[arc]; }
-  int reverse(int arc) const { return reverse_[arc]; }
-  double weight(int arc) const { return weight_[arc]; }
+  double weight(int arc) const { return weight_.empty() ? common_weight_ : weight_[arc]; }
 
  private:
   void check(const std::vector<Edge>& edges) const {
@@ -81,28 +81,24 @@ class Graph {
     }
     for (int i = 0; i < nodes_; ++i) first_[i + 1] += first_[i];
     head_.resize(2 * edges.size());
-    reverse_.resize(head_.size());
-    weight_.resize(head_.size());
+    const auto differs = [&](const Edge& e) { return e.weight != edges[0].weight; };
+    if (!edges.empty()) common_weight_ = edges[0].weight;
+    if (std::any_of(edges.begin(), edges.end(), differs)) weight_.resize(head_.size());
     // Edges come sorted by (from, to). Filling the backward arcs first keeps every row sorted.
     std::vector<int> next(first_.begin(), first_.end() - 1);
-    std::vector<int> backward(edges.size());
-    for (std::size_t k = 0; k < edges.size(); ++k) backward[k] = next[edges[k].to]++;
-    for (std::size_t k = 0; k < edges.size(); ++k) {
-      const int forward = next[edges[k].from]++;
-      set_arc(forward, edges[k].to, backward[k], edges[k].weight);
-      set_arc(backward[k], edges[k].from, forward, edges[k].weight);
-    }
+    for (const Edge& e : edges) set_arc(next[e.to]++, e.from, e.weight);
+    for (const Edge& e : edges) set_arc(next[e.from]++, e.to, e.weight);
   }
 
-  void set_arc(int arc, int head, int reverse, double weight) {
+  void set_arc(int arc, int head, double weight) {
     head_[arc] = head;
-    reverse_[arc] = reverse;
-    weight_[arc] = weight;
+    if (!weight_.empty()) weight_[arc] = weight;
   }
 
   int nodes_ = 0;
-  std::vector<int> first_, head_, reverse_;
-  std::vector<double> weight_;
+  std::vector<int> first_, head_;
+  double common_weight_ = 0;
+  std::vector<double> weight_;  // empty if all are equal
 };
 
 // Labels 0, 1, ... of the connected components; `joins(arc)` says which arcs count.

@@ -31,12 +31,13 @@ class Network {
   Network() = default;
 
   explicit Network(const Graph& graph) : first_(graph.nodes() + 1), outflow_(graph.nodes(), 0.0) {
+    for (int i = 0; i < graph.nodes(); ++i) first_[i + 1] = graph.end(i);
     arcs_.resize(graph.arcs());
-    for (int i = 0; i < graph.nodes(); ++i) {
-      first_[i + 1] = graph.end(i);
+    // Rows are sorted: the arcs of j meet their opposites in the order of the nodes.
+    std::vector<int> opposite(first_.begin(), first_.end() - 1);
+    for (int i = 0; i < graph.nodes(); ++i)
       for (int a = graph.begin(i); a < graph.end(i); ++a)
-        arcs_[a] = {0.0, graph.weight(a), graph.head(a), graph.reverse(a)};
-    }
+        arcs_[a] = {0.0, graph.weight(a), graph.head(a), opposite[graph.head(a)]++};
   }
 
   int nodes() const { return static_cast<int>(outflow_.size()); }
