@@ -44,29 +44,35 @@ shell_mask <- function(axes) {
   distance > 0.25 & distance <= 1
 }
 
-# White noise of `n` subjects, smoothed by three 3-point means along each axis (a full width at half
-# maximum of about 3 voxels), with 0.3 sd of white noise on top. Subjects are the fastest index: a
-# shift by one voxel is a shift of the whole vector, which comes back at the other end of the box.
-smooth_fields <- function(n, mask) {
+# Two kinds of fields: "rough" ones are smoothed by three 3-point means along each axis (a full
+# width at half maximum of about 3 voxels) and have 0.3 sd of white noise on top; "smooth" ones by
+# 17 (8 voxels, as in tissue maps smoothed for group studies), without noise.
+field_kinds <- list(rough = list(passes = 3, noise = 0.3), smooth = list(passes = 17, noise = 0))
+
+# White noise of `n` subjects, smoothed. Subjects are the fastest index: a shift by one voxel is a
+# shift of the whole vector, which comes back at the other end of the box.
+smooth_fields <- function(n, mask, kind) {
   values <- rnorm(n * length(mask))
   length <- length(values)
-  for (stride in n * cumprod(c(1, dim(mask)[-3]))) for (pass in 1:3) {
+  for (stride in n * cumprod(c(1, dim(mask)[-3]))) for (pass in seq_len(kind$passes)) {
     ahead <- c(values[(stride + 1):length], values[1:stride])
     behind <- c(values[(length - stride + 1):length], values[1:(length - stride)])
     values <- values + ahead + behind
   }
   inside <- matrix(values, n)[, which(mask)]
-  inside / sqrt(mean(inside^2)) + 0.3 * rnorm(length(inside))
+  inside <- inside / sqrt(mean(inside^2))
+  if (kind$noise > 0) inside + kind$noise * rnorm(length(inside)) else inside
 }
 
 # Two classes: the sign of the standardised sum over three balls, with noise. Fifty subjects at a
 # time, for memory. `covariates` are two columns of noise.
-shell_data <- function(size, n = 200) {
+shell_data <- function(size, n = 200, kind = "rough") {
   axes <- shell_sizes[[size]]
-  cached(paste(c("shell", axes, n), collapse = "-"), function() {
+  cached(paste(c("shell", kind, axes, n), collapse = "-"), function() {
     set.seed(1)
     mask <- shell_mask(axes)
-    x <- do.call(rbind, lapply(rep(50, n / 50), smooth_fields, mask = mask))
+    x <- do.call(rbind, lapply(rep(50, n / 50), smooth_fields, mask = mask,
+                              kind = field_kinds[[kind]]))
     voxels <- t(which(mask, arr.ind = TRUE))
     centres <- round(ncol(voxels) * c(0.25, 0.5, 0.75))
     inside <- function(k) colSums((voxels - voxels[, k])^2) <= (min(axes) / 5)^2

@@ -138,7 +138,8 @@ print_machine <- function(peers = character()) {
   say(format(Sys.Date()), ", ", sub(".*: *", "", model), ", R ", as.character(getRversion()), ", ",
       paste(versions, collapse = ", "), ". One thread unless a row says otherwise; s: seconds by ",
       "the clock, CPU s: of the processor; medians of three runs where one takes less than 20 s; ",
-      "MB: peak of the whole process with its data; bar: what `ratio` must not exceed.\n")
+      "MB: peak of the whole process with its data; passes: products X'r a fit; bar: what ",
+      "`ratio` must not exceed.\n")
 }
 
 print_worst_gap <- function() {
@@ -189,16 +190,16 @@ bar_cells <- function(bar, met) {
 # ---- a table of fits beside those of a peer --------------------------------------
 
 print_comparison_head <- function() {
-  print_head("problem", "n2gfl s", "n2gfl CPU s", "n2gfl MB", "worst gap", "peer", "peer s",
-             "peer CPU s", "peer MB", "ratio", "bar", "met")
+  print_head("problem", "n2gfl s", "n2gfl CPU s", "n2gfl MB", "worst gap", "passes", "peer",
+             "peer s", "peer CPU s", "peer MB", "ratio", "bar", "met")
 }
 
-# The answers of the children have `gap`; `peer_run` spares running the same peer twice.
+# The answers of the children have `gap` and `passes`; `peer_run` spares running a peer twice.
 print_comparison <- function(script, name, peer, bar, limit = 600, peer_run = NULL) {
   ours <- run_child(script, c("run", name, "n2gfl"), limit)
   if (is.null(peer_run)) peer_run <- run_child(script, c("run", name, peer), limit)
   gap <- ours$answer$gap
-  print_row(name, time_cells(ours, limit), gap_cell(gap), peer, time_cells(peer_run, limit),
-            ratio_cells(ours, peer_run, bar, limit, gap = max(gap, 0)))
+  print_row(name, time_cells(ours, limit), gap_cell(gap), short(max(ours$answer$passes, 0)), peer,
+            time_cells(peer_run, limit), ratio_cells(ours, peer_run, bar, limit, gap = max(gap, 0)))
   invisible(peer_run)
 }

@@ -34,7 +34,7 @@ run_method <- function(name, method, file) {
     measure(function() {
       fit <- n2gfl::n2gfl(data$x, y, data$graph, sign = p$sign, lambda1 = lambda, lambda2 = lambda,
                           thresh = gap_bar)
-      list(gap = max(fit$grid$gap))
+      list(gap = max(fit$grid$gap), passes = fit$npasses)
     }, file)
   } else {
     measure(function() {
