@@ -76,6 +76,18 @@ class Design {
   // How often all columns were multiplied so far, by a vector that changes: X'v counts one.
   double passes() const { return static_cast<double>(dots_) / std::max(cols_, 1); }
 
+  // Asks memory for column j before it is needed: columns here and there in X come half as fast as
+  // columns in a row.
+  void fetch(int j) const {
+#ifdef __GNUC__
+    if (starts_ != nullptr) return;
+    const double* x = values_ + static_cast<std::ptrdiff_t>(j) * rows_;
+    for (int i = 0; i < std::min(rows_, kFetched); i += kFetchedAtOnce) __builtin_prefetch(x + i);
+#else
+    (void)j;
+#endif
+  }
+
   // Z'v; empty when nothing is removed.
   VectorXd nuisance_part(const VectorXd& v) const {
     return deconfounded() ? VectorXd(nuisance_.transpose() * v) : VectorXd();
@@ -176,6 +188,8 @@ class Design {
   }
 
  private:
+  static constexpr int kFetchedAtOnce = 8;  // doubles in a line of cache
+  static constexpr int kFetched = 1024;     // of a column; from there on the processor sees where it goes
   using Column = Eigen::Map<const VectorXd>;
 
   Design(int rows, int cols) : rows_(rows), cols_(cols) {}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include "gradient_history.hpp"
@@ -31,6 +32,14 @@ class LazyGradient {
       model_->poll();
     }
     return values_[i];
+  }
+
+  // The exact values of many columns.
+  void compute(const std::vector<int>& columns) {
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      if (k + 2 < columns.size()) model_->x.fetch(columns[k + 2]);
+      (*this)(columns[k]);
+    }
   }
 
   // A prediction for every column that is not exact, with |true - value| <= error(i).

@@ -222,7 +222,7 @@ class RegionPursuit final : public PathSolver {
   void find_pieces_on_work() {
     add_support_to_work();
     gradient_.set_residual(newton_.residual());
-    for (int i : work_) gradient_(i);
+    gradient_.compute(work_);
     saturate_borders();
     pieces_.clear();
     const double tolerance = rounding_ = model_.rounding(newton_.residual());
@@ -366,7 +366,7 @@ class RegionPursuit final : public PathSolver {
     for (int i = 0; i < model_.features(); ++i)
       if (gradient_.error(i) > 0 && may_violate(i, tolerance)) uncertain.push_back(i);
     if (static_cast<double>(uncertain.size()) > kLazyShare * model_.features()) return gradient_.compute_all();
-    for (int i : uncertain) gradient_(i);
+    gradient_.compute(uncertain);
   }
 
   bool may_violate(int i, double tolerance) {

@@ -291,7 +291,11 @@ fuzz::Outcome fuzz::prox_case(std::uint32_t seed) {
     const double gap = prox.gap(p.z, p.masses, p.thresholds, p.theta, p.sign, b);
     if (std::isnan(gap)) outcome.wrong += " the gap is no number";
     const bool has_digits = p.z.cwiseAbs().maxCoeff() > 1e-280;  // denormal numbers have few
-    if (has_digits && gap > 1e-9) outcome.wrong += " its own gap is " + std::to_string(gap);
+    if (has_digits && gap > 1e-9) {
+      std::ostringstream own;
+      own << " its own gap is " << gap << " in call " << call;
+      outcome.wrong += own.str();
+    }
     p.z *= 1.1;
   }
   return outcome;
