@@ -14,8 +14,8 @@ test_that("a fit has the parts that its help page lists", {
   fit <- n2gfl(p$x, p$y, p$graph, lambda1 = c(0.5, 0.1, 0.02), lambda2 = c(0.2, 0.05))
   expect_s3_class(fit, "n2gfl")
   expect_named(fit, c("a0", "gamma", "beta", "grid", "nulldev", "npasses", "nobs", "dim",
-                      "classnames", "family", "sign", "penalty", "penalty.factor", "control", "offset",
-                      "weighted", "call", "graph", "space", "coding", "deconfound"))
+                      "classnames", "family", "sign", "penalty", "penalty.factor", "control",
+                      "offset", "weighted", "call", "graph", "space", "coding", "deconfound"))
   expect_gte(fit$npasses, 1)  # the null fit's gradient
   expect_s4_class(fit$beta, "dgCMatrix")
   expect_identical(dim(fit$beta), c(8L, 6L))
