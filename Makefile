@@ -83,7 +83,7 @@ document: setup-document
 coverage: setup-coverage
 	@$(RSCRIPT) tools/coverage.R
 
-benches = least_squares logistic cv tv warm_prox scaling sparse_threads stability images
+benches = least_squares logistic cv tv tv_variants warm_prox scaling sparse_threads stability images
 bench: setup-bench out/installed
 	@for name in $(benches); do $(RSCRIPT) bench/$$name.R || exit 1; done
 	@$(RSCRIPT) bench/figure.R
@@ -151,7 +151,7 @@ out/fuzz-sanitize/fuzz: $(cases:%=out/fuzz-sanitize/%.o) out/fuzz-sanitize/main.
 out/fuzz/fuzz out/fuzz-sanitize/fuzz:
 	@$(CXX) $(flags) $^ -o $@
 
-out/bench/warm_prox: out/bench/warm_prox.o
+out/bench/warm_prox out/bench/tv_variants: %: %.o
 	@$(CXX) $(flags) $^ -o $@
 
 out/bench/%.o: bench/%.cpp

@@ -27,9 +27,10 @@ ratio_rows <- function(folder) {
   do.call(rbind, c(list(data.frame()), lapply(Filter(file.exists, files), read_ratios)))
 }
 
-# The first line of a script's results that names the machine and the versions.
+# The first line of the results that names the machine and the versions, glmnet's among them if any.
 machine_line <- function(folder) {
   files <- list.files(folder, "\\.md$", full.names = TRUE)
   lines <- unlist(lapply(files, readLines))
+  lines <- lines[order(!grepl("glmnet [0-9]", lines))]
   sub("\\. One thread.*", "", grep("^[0-9-]+, .*, R [0-9.]+, n2gfl", lines, value = TRUE)[1])
 }

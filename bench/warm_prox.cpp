@@ -9,13 +9,12 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <random>
 #include <string>
-#include <vector>
 
 #include <Eigen/Core>
 
+#include "grid.hpp"
 #include "n2gfl/fused_prox.hpp"
 #include "n2gfl/graph.hpp"
 #include "n2gfl/poll.hpp"
@@ -26,21 +25,8 @@ using Eigen::VectorXd;
 
 namespace {
 
-double cpu_seconds() {
-  timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-n2gfl::Graph grid(int side, int dimensions) {
-  int nodes = 1;
-  for (int k = 0; k < dimensions; ++k) nodes *= side;
-  std::vector<n2gfl::Edge> edges;
-  for (int i = 0; i < nodes; ++i)
-    for (int k = 0, stride = 1; k < dimensions; ++k, stride *= side)
-      if (i / stride % side + 1 < side) edges.push_back({i, i + stride, 1.0});
-  return n2gfl::Graph(nodes, edges);
-}
+using bench::cpu_seconds;
+using bench::grid;
 
 // Ones where every coordinate is near 1/4, 1/2 or 3/4, the same for all.
 VectorXd blocks(int side, int dimensions, int nodes) {
@@ -48,8 +34,8 @@ VectorXd blocks(int side, int dimensions, int nodes) {
   for (int i = 0; i < nodes; ++i)
     for (double centre : {0.25, 0.5, 0.75}) {
       bool inside = true;
-      for (int k = 0, stride = 1; k < dimensions; ++k, stride *= side)
-        inside = inside && std::fabs((i / stride % side + 0.5) / side - centre) <= 0.07;
+      for (int k = 0; k < dimensions; ++k)
+        inside = inside && std::fabs(bench::position(i, k, side) - centre) <= 0.07;
       if (inside) beta[i] = 1;
     }
   return beta;
