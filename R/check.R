@@ -204,8 +204,8 @@ check_lambda_values <- function(lambda, name) {
 # ---- x -------------------------------------------------------------------------------------------
 
 # x for a fit: at least two rows and something in it.
-check_x <- function(x) {
-  x <- check_matrix(x, "x")
+check_x <- function(x, finite) {
+  x <- check_matrix(x, "x", finite)
   if (nrow(x) < 2) stop_bad("`x` must have at least 2 rows, not ", nrow(x), ".")
   if (is_all_zero(x)) stop_bad("`x` must have a nonzero entry, but all ", nrow(x), " x ", ncol(x),
                                " are zero.")
@@ -213,7 +213,8 @@ check_x <- function(x) {
 }
 
 # A double matrix or a dgCMatrix comes back as it is, without a copy; anything else is converted.
-check_matrix <- function(x, name) {
+# `finite`: FALSE leaves it to the core to find out whether all numbers are finite.
+check_matrix <- function(x, name, finite = TRUE) {
   if (is.data.frame(x)) {
     stop_bad("`", name, "` must be a matrix, not a data frame: use as.matrix() or model.matrix().")
   }
@@ -224,7 +225,7 @@ check_matrix <- function(x, name) {
   }
   if (!is_dgc(x) && !is.double(x)) storage.mode(x) <- "double"
   if (ncol(x) < 1) stop_bad("`", name, "` must have at least 1 column, not 0.")
-  if (!all_finite_cpp(x)) stop_not_finite(x, name)
+  if (finite && !all_finite_cpp(x)) stop_not_finite(x, name)
   x
 }
 
@@ -237,11 +238,11 @@ as_plain_matrix <- function(x) {
   as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
 }
 
-# Stops at the first column that is not zero: no pass over x, no logical copy of it.
+# Stops at the first column that is not zero: no pass over x, no logical copy of it. NaN is not zero.
 is_all_zero <- function(x) {
-  if (is_dgc(x)) return(!length(x@x) || (min(x@x) == 0 && max(x@x) == 0))
+  if (is_dgc(x)) return(!length(x@x) || isTRUE(min(x@x) == 0 && max(x@x) == 0))
   for (j in seq_len(ncol(x))) {
-    if (any(x[, j] != 0)) return(FALSE)
+    if (!isFALSE(any(x[, j] != 0))) return(FALSE)
   }
   TRUE
 }
@@ -351,8 +352,8 @@ check_graph <- function(graph, n, per = "column of `x`") {
 graph_list <- function(graph) unclass(graph)[c("n", "from", "to", "weight")]
 
 # Every argument that describes the data, checked and ready for the core. x is not copied.
-check_data <- function(arguments, control) {
-  x <- check_x(arguments$x)
+check_data <- function(arguments, control, finite) {
+  x <- check_x(arguments$x, finite)
   graph <- check_graph(arguments$graph, ncol(x))
   weights <- check_weights(arguments$weights, nrow(x))
   response <- check_y(arguments$y, control$family, weights)

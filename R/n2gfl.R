@@ -157,7 +157,7 @@ n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"),
                   threads = 1, trace.it = 0) {
   arguments <- as.list(environment())
   call <- call_without_data(match.call())
-  problem <- check_problem(arguments)
+  problem <- check_problem(arguments, finite = FALSE)
   progress <- if (check_trace(trace.it)) show_progress
 
   fits <- solve_problem(problem, progress = progress)
@@ -167,10 +167,12 @@ n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"),
 
 # The arguments of n2gfl(), as a list, checked and in the form that the core takes: what is fitted
 # (`data`), how (`control`), and at which penalties. cv.n2gfl() and its kin start here too.
-check_problem <- function(arguments) {
+# `finite`: FALSE spares a pass over x when the next thing is solve_problem(), which refuses numbers
+# that are not finite by itself.
+check_problem <- function(arguments, finite = TRUE) {
   arguments <- unpack_images(arguments)
   control <- check_control(arguments)
-  data <- check_data(arguments, control)
+  data <- check_data(arguments, control, finite || !is.null(arguments$space))
   if (!is.null(data$space)) warn_wrong_sign(data, control)
   list(data = data, control = control, lambda1 = check_lambda(arguments$lambda1, "lambda1"),
        lambda2 = check_lambda(arguments$lambda2, "lambda2"),
@@ -213,7 +215,8 @@ solve_problem <- function(problem, weights = problem$data$weights, grid = NULL, 
     fit_grid_cpp(data$x, data$map, data$y, weights, data$offset, unpenalised,
                  graph_list(data$graph), data$penalty.factor, lambda1, lambda2, !is.null(grid),
                  problem$control, progress, alive),
-    `std::bad_alloc` = function(e) stop_no_memory(data)
+    `std::bad_alloc` = function(e) stop_no_memory(data),
+    `n2gfl::NotFinite` = function(e) stop_not_finite(data$x, "x")
   )
   undo_deconfound(fits, data$map, data$x)
 }

@@ -148,6 +148,14 @@ TEST(design_knows_a_constant_column) {
   CHECK(view.scale(0) == 0);
 }
 
+// Of every kind of column, its product too.
+Design::Survey survey(const Design& view, int j) {
+  const VectorXd v = VectorXd::LinSpaced(view.rows(), -1, 2);
+  const Design::Survey seen = view.survey(j, v, view.nuisance_part(v));
+  CHECK_NEAR(seen.dot, view.dot(j, v), 1e-13 * (1 + seen.plain * v.norm()));
+  return seen;
+}
+
 TEST(design_norms_are_bounds) {
   Random random(4);
   for (int n : {1, 2, 30, 5000})
@@ -158,7 +166,7 @@ TEST(design_norms_are_bounds) {
       const SparseColumns columns(x);
       for (Design view : {dense(x), columns.design()})
         for (int j = 0; j < 3; ++j) {
-          const Design::Norms norms = view.norms(j);
+          const Design::Survey norms = survey(view, j);
           const double least = centred_norm(x.col(j)), plain = x.col(j).norm();
           CHECK(norms.centred >= least * (1 - 1e-15));
           CHECK(norms.centred <= 1.01 * least + 1e-6 * plain);  // and not a useless one
@@ -178,9 +186,9 @@ TEST(design_norms_follow_the_scale_and_bound_products) {
     const VectorXd v = uniform_vector(random, n, -1, 1);
     const VectorXd balanced = v.array() - v.mean();
     for (int j = 0; j < 5; ++j) {
-      CHECK(std::fabs(view.dot(j, v)) <= view.norms(j).plain * v.norm());
-      CHECK(std::fabs(view.dot(j, balanced)) <= view.norms(j).centred * balanced.norm());
-      CHECK_NEAR(view.norms(j).centred, std::sqrt(1.0 * n), 1e-5);
+      CHECK(std::fabs(view.dot(j, v)) <= survey(view, j).plain * v.norm());
+      CHECK(std::fabs(view.dot(j, balanced)) <= survey(view, j).centred * balanced.norm());
+      CHECK_NEAR(survey(view, j).centred, std::sqrt(1.0 * n), 1e-5);
     }
   }
 }
@@ -196,11 +204,32 @@ TEST(design_norms_see_rows_with_weight_only) {
     if (weights[i] > 0) kept.row(k++) = x.row(i);
   Design view = dense(x);
   view.use_rows(weights);
-  Design::Norms before = view.norms(1);
+  Design::Survey before = survey(view, 1);
   CHECK_NEAR(before.plain, kept.col(1).norm(), 1e-13);
   CHECK_NEAR(before.centred, centred_norm(kept.col(1)), 1e-6);
   x.row(7).setConstant(1e6);
-  CHECK(view.norms(1).plain == before.plain && view.norms(1).centred == before.centred);
+  CHECK(survey(view, 1).plain == before.plain && survey(view, 1).centred == before.centred);
+}
+
+TEST(design_tells_large_numbers_from_none) {
+  for (int n : {2, 9})
+    for (int at : {0, n - 1}) {
+      MatrixXd x = MatrixXd::Ones(n, 3);
+      x(at, 0) = 1e200;  // its square is infinite, it is not
+      x(at, 1) = std::numeric_limits<double>::infinity();
+      x(at, 2) = std::nan("");
+      const SparseColumns columns(x);
+      VectorXd weights = VectorXd::Ones(n);
+      for (double last : {1.0, 0.0}) {
+        weights[at] = last;
+        for (Design view : {dense(x), columns.design()}) {
+          view.use_rows(weights);
+          const VectorXd v = VectorXd::Zero(n), none;
+          CHECK(view.survey(0, v, none).finite);
+          CHECK(!view.survey(1, v, none).finite && !view.survey(2, v, none).finite);
+        }
+      }
+    }
 }
 
 TEST(design_products_cross_blocks) {
@@ -236,8 +265,8 @@ TEST(design_removes_nuisance_effects) {
       view.deconfound(z, p);
       check_view(view, left, random, 1e2);
       for (int j = 0; j < left.cols(); ++j) {
-        CHECK_NEAR(view.norms(j).plain, left.col(j).norm(), 1e-13);
-        CHECK(view.norms(j).centred >= centred_norm(left.col(j)) * (1 - 1e-12));
+        CHECK_NEAR(survey(view, j).plain, left.col(j).norm(), 1e-13);
+        CHECK(survey(view, j).centred >= centred_norm(left.col(j)) * (1 - 1e-12));
       }
       view.standardise(omega);
       view.mirror();

@@ -32,6 +32,18 @@ test_that("x must be a finite numeric matrix with rows and columns", {
   expect_snapshot(refusal(fit_with(x = Matrix::Matrix(x * 0, sparse = TRUE))))
 })
 
+test_that("x must be finite in rows without weight and in columns that are scaled, too", {
+  bad <- with_value(x, NaN, 20)
+  sparse <- Matrix::Matrix(bad * 0, sparse = TRUE)
+  for (given in list(bad, bad * 0, sparse, with_value(x * 0, NA, 11:20))) {
+    for (standardize in c(TRUE, FALSE)) for (weight in 0:1) {
+      expect_error(fit_with(x = given, weights = rep(c(1, weight), c(6, 4)),
+                            standardize = standardize),
+                   "^`x` must hold finite numbers, but x\\[[0-9]+, 2\\] is (NaN|NA).$")
+    }
+  }
+})
+
 test_that("y must fit the rows of x and the family", {
   expect_snapshot(refusal(fit_with(y = y[-1])))
   expect_snapshot(refusal(fit_with(y = with_value(y, NA))))

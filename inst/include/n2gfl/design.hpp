@@ -158,39 +158,36 @@ class Design {
     (void)threads;
   }
 
-  // For every v that is zero in rows without weight:
-  struct Norms {
-    double centred;  // a bound of |x_j - mean|, which bounds x_j'v / |v| for every v that sums to zero
+  // What a model must know of column j, by one reading of it: x_j'v and, for every u that is zero in rows
+  // without weight,
+  struct Survey {
+    double dot;
+    double centred;  // a bound of |x_j - mean|, which bounds x_j'u / |u| for every u that sums to zero
     double plain;    // |x_j|
+    bool finite;     // all its numbers are
   };
 
-  Norms norms(int j) const {
-    double sum = 0, squares = 0, rows = rows_;
-    if (deconfounded() || used_.size() > 0) {
-      VectorXd x = expanded(j);
-      if (used_.size() > 0) {
-        x.array() *= used_.array();
-        rows = used_.sum();
-      }
-      sum = x.sum();
-      squares = x.squaredNorm();
-    } else if (starts_ == nullptr) {
-      sum = column(j).sum();
-      squares = column(j).squaredNorm();
-    } else {
-      for (int k = starts_[j]; k < starts_[j + 1]; ++k) {
-        sum += values_[k];
-        squares += values_[k] * values_[k];
-      }
-    }
-    const double rest = std::fmax(0.0, squares - sum * sum / rows) + 1e-14 * squares;
-    return {std::fabs(scale(j)) * std::sqrt(rest), std::fabs(scale(j)) * std::sqrt(squares)};
+  Survey survey(int j, const VectorXd& v, const VectorXd& part) const {
+    ++dots_;
+    const Moments m = moments(j, v);
+    const double removed = deconfounded() ? effects_.col(j).dot(part) : 0.0;
+    const double rows = used_.size() > 0 ? used_.sum() : rows_;
+    const double rest = std::fmax(0.0, m.squares - m.sum * m.sum / rows) + 1e-14 * m.squares;
+    const double size = std::fabs(scale(j));
+    return {scale(j) * (m.dot - removed), size * std::sqrt(rest), size * std::sqrt(m.squares),
+            std::isfinite(m.squares) || expanded(j).allFinite()};
   }
 
  private:
   static constexpr int kFetchedAtOnce = 8;  // doubles in a line of cache
   static constexpr int kFetched = 1024;     // of a column; from there on the processor sees where it goes
   using Column = Eigen::Map<const VectorXd>;
+  using Packet = Eigen::Map<const Eigen::Array4d>;
+
+  struct Moments {
+    double dot = 0;               // of the column as it is stored
+    double sum = 0, squares = 0;  // of what is left of it in rows with weight
+  };
 
   Design(int rows, int cols) : rows_(rows), cols_(cols) {}
 
@@ -208,6 +205,41 @@ class Design {
     double sum = 0;
     for (int k = starts_[j]; k < starts_[j + 1]; ++k) sum += values_[k] * v[indices_[k]];
     return sum;
+  }
+
+  Moments moments(int j, const VectorXd& v) const {
+    if (deconfounded() || used_.size() > 0) {
+      VectorXd x = expanded(j);
+      if (used_.size() > 0) x.array() *= used_.array();
+      return {raw_dot(j, v), x.sum(), x.squaredNorm()};
+    }
+    if (starts_ == nullptr) return moments(values_ + static_cast<std::ptrdiff_t>(j) * rows_, v);
+    Moments m;
+    for (int k = starts_[j]; k < starts_[j + 1]; ++k) {
+      m.dot += values_[k] * v[indices_[k]];
+      m.sum += values_[k];
+      m.squares += values_[k] * values_[k];
+    }
+    return m;
+  }
+
+  // All three at the speed of memory.
+  Moments moments(const double* x, const VectorXd& v) const {
+    Eigen::Array4d dot = Eigen::Array4d::Zero(), sum = dot, squares = dot;
+    int i = 0;
+    for (; i + 4 <= rows_; i += 4) {
+      const Eigen::Array4d four = Packet(x + i);
+      dot += four * Packet(v.data() + i);
+      sum += four;
+      squares += four * four;
+    }
+    Moments m{dot.sum(), sum.sum(), squares.sum()};
+    for (; i < rows_; ++i) {
+      m.dot += x[i] * v[i];
+      m.sum += x[i];
+      m.squares += x[i] * x[i];
+    }
+    return m;
   }
 
   bool deconfounded() const { return effects_.size() > 0; }

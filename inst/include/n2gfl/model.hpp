@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 #include "design.hpp"
@@ -18,6 +19,11 @@
 
 namespace n2gfl {
 
+// X holds something that is no number.
+struct NotFinite : std::invalid_argument {
+  NotFinite() : std::invalid_argument("`x` must hold finite numbers.") {}
+};
+
 struct Model {
   Model(const Design& design, Profile& loss, const Graph& g, VectorXd u, bool at_least_zero,
         bool has_intercept, int thread_count, Poll& interrupt)
@@ -26,11 +32,13 @@ struct Model {
     null_value = profile.evaluate(VectorXd::Zero(x.rows()), null_residual);
     column_norm.resize(x.cols());
     null_gradient.resize(x.cols());
+    const VectorXd part = x.nuisance_part(null_residual);
     for (int j = 0; j < x.cols(); ++j) {  // one pass over X for all that is needed of it
-      null_gradient[j] = x.dot(j, null_residual);
-      const Design::Norms norms = x.norms(j);
-      column_norm[j] = intercept ? norms.centred : norms.plain;
-      largest_norm = std::max(largest_norm, norms.plain);
+      const Design::Survey seen = x.survey(j, null_residual, part);
+      if (!seen.finite) throw NotFinite();
+      null_gradient[j] = seen.dot;
+      column_norm[j] = intercept ? seen.centred : seen.plain;
+      largest_norm = std::max(largest_norm, seen.plain);
       any_unpenalised = any_unpenalised || factor[j] == 0;
       if (factor[j] > 0 && (least_factor == 0 || factor[j] < least_factor)) least_factor = factor[j];
       poll();
