@@ -241,6 +241,14 @@ TEST(design_products_cross_blocks) {
   Poll poll;
   dense(x).transpose_times(v, product, 2, poll);
   CHECK_NEAR((product - x.transpose() * v).cwiseAbs().maxCoeff(), 0, 1e-15);
+
+  std::vector<int> even;
+  for (int j = 0; j < cols; j += 2) even.push_back(j);
+  VectorXd some = VectorXd::Constant(cols, 7);
+  const Design view = dense(x);
+  view.transpose_times(v, even, some, 2, poll);
+  for (int j = 0; j < cols; ++j) CHECK(some[j] == (j % 2 == 0 ? product[j] : 7));
+  CHECK(view.passes() == 0.5);
 }
 
 // X - Z P X against plain algebra, together with scaling and mirror; rows where P is zero do not count.

@@ -144,18 +144,19 @@ class Design {
   // X'v, by columns: a vectorised dot product per column is as fast as memory allows.
   void transpose_times(const VectorXd& v, VectorXd& out, int threads, Poll& poll) const {
     out.resize(cols_);
-    constexpr int kBlock = 4096;
     const VectorXd part = nuisance_part(v);
-    for (int begin = 0; begin < cols_; begin += kBlock) {
-      const int end = std::min(cols_, begin + kBlock);
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-#endif
-      for (int j = begin; j < end; ++j) out[j] = uncounted_dot(j, v, part);
-      poll.now();
-    }
-    dots_ += cols_;
-    (void)threads;
+    for_each(cols_, threads, poll, [&](int j) { out[j] = uncounted_dot(j, v, part); });
+  }
+
+  // The same for some of the columns; the rest of `out` stays as it is.
+  void transpose_times(const VectorXd& v, const std::vector<int>& columns, VectorXd& out, int threads,
+                       Poll& poll) const {
+    const int count = static_cast<int>(columns.size());
+    const VectorXd part = nuisance_part(v);
+    for_each(count, threads, poll, [&](int k) {
+      if (k + 2 < count) fetch(columns[k + 2]);
+      out[columns[k]] = uncounted_dot(columns[k], v, part);
+    });
   }
 
   // What a model must know of column j, by one reading of it: x_j'v and, for every u that is zero in rows
@@ -198,6 +199,21 @@ class Design {
   double uncounted_dot(int j, const VectorXd& v, const VectorXd& part) const {
     const double removed = deconfounded() ? effects_.col(j).dot(part) : 0.0;
     return scale(j) * (raw_dot(j, v) - removed);
+  }
+
+  template <class Dot>
+  void for_each(int count, int threads, Poll& poll, const Dot& dot) const {
+    constexpr int kBlock = 4096;
+    for (int begin = 0; begin < count; begin += kBlock) {
+      const int end = std::min(count, begin + kBlock);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+#endif
+      for (int k = begin; k < end; ++k) dot(k);
+      poll.now();
+    }
+    dots_ += count;
+    (void)threads;
   }
 
   double raw_dot(int j, const VectorXd& v) const {

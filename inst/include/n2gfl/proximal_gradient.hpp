@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "model.hpp"
 #include "penalty.hpp"
@@ -40,6 +41,7 @@ class ProximalGradient final : public Solver {
     point_ = beta_;
     point_eta_ = eta_;
     momentum_ = 1;
+    age_ = kRefreshEvery;
     double gap = certify(thresh);
     int iteration = 0;
     while (gap > thresh && iteration < max_iterations) {
@@ -51,20 +53,24 @@ class ProximalGradient final : public Solver {
 
  private:
   static constexpr int kCheckEvery = 10;
+  static constexpr int kRefreshEvery = 10;
   static constexpr double kRelax = 0.95;  // the step may grow again
   static constexpr double kRounding = 1e-15;
 
   void step() {
     model_.poll.now();
     VectorXd residual, gradient, next, next_eta;
-    double value = model_.profile.evaluate(point_eta_, residual);
-    model_.x.transpose_times(residual, gradient, model_.threads, model_.poll);
-    gradient = -gradient;
-    value += penalty_->smooth(point_, gradient);
+    const double loss = model_.profile.evaluate(point_eta_, residual);
+    find_slope(residual);
+    double value = gradient_at_point(loss, gradient);
     if (!(lipschitz_ > 0)) guess_lipschitz(gradient);
     lipschitz_ *= kRelax;
     while (true) {
       penalty_->prox(point_ - gradient / lipschitz_, 1 / lipschitz_, next);
+      if (wake(next, residual)) {
+        value = gradient_at_point(loss, gradient);
+        continue;
+      }
       next_eta = times(next);
       if (majorised(value, gradient, residual, next, next_eta)) break;
       lipschitz_ *= 2;
@@ -72,6 +78,46 @@ class ProximalGradient final : public Solver {
     extrapolate(next, next_eta);
     beta_.swap(next);
     eta_.swap(next_eta);
+  }
+
+  // ---- the slope of the loss. Whatever it is at a feature that starts at zero and stays there, the step is
+  // the same: only features that are not zero, or lately were not, are awake and have it found anew.
+
+  void find_slope(const VectorXd& residual) {
+    if (++age_ < kRefreshEvery) return find_slope(awake_, residual);
+    model_.x.transpose_times(residual, slope_, model_.threads, model_.poll);
+    slope_ = -slope_;
+    awake_.clear();
+    is_awake_.assign(slope_.size(), 0);
+    for (int j = 0; j < slope_.size(); ++j)
+      if (point_[j] != 0 || beta_[j] != 0) rouse(j);
+    age_ = 0;
+  }
+
+  void find_slope(const std::vector<int>& features, const VectorXd& residual) {
+    model_.x.transpose_times(-residual, features, slope_, model_.threads, model_.poll);
+  }
+
+  // Features that left zero are awake from now on. True if they did so by an old slope, which must be
+  // found before the step counts.
+  bool wake(const VectorXd& next, const VectorXd& residual) {
+    std::vector<int> woken;
+    for (int j = 0; j < next.size(); ++j)
+      if (next[j] != 0 && !is_awake_[j]) woken.push_back(j);
+    for (int j : woken) rouse(j);
+    if (woken.empty() || age_ == 0) return false;
+    find_slope(woken, residual);
+    return true;
+  }
+
+  void rouse(int j) {
+    is_awake_[j] = 1;
+    awake_.push_back(j);
+  }
+
+  double gradient_at_point(double loss, VectorXd& gradient) const {
+    gradient = slope_;
+    return loss + penalty_->smooth(point_, gradient);
   }
 
   // Curvature along the gradient: a start for backtracking that scales with the data.
@@ -135,6 +181,10 @@ class ProximalGradient final : public Solver {
   VectorXd beta_, eta_;         // the iterate and X times it
   VectorXd point_, point_eta_;  // where the gradient is taken
   VectorXd residual_;
+  VectorXd slope_;              // -X'r at the point; of features that are not awake an old one
+  std::vector<int> awake_;
+  std::vector<char> is_awake_;
+  int age_ = 0;                 // of the oldest slopes, in steps
   double momentum_ = 1, lipschitz_ = 0, loss_ = 0, objective_ = 0;
 };
 
