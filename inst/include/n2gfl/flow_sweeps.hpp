@@ -185,7 +185,7 @@ class FlowSweeps {
     rest_ = start_;
     previous_rest_ = start_;
     refresh();
-    best_energy_ = energy_;
+    best_energy_ = first_energy_ = energy_;
     restart();
     relaxation_ = kRelaxation;
   }
@@ -264,9 +264,10 @@ class FlowSweeps {
     rest_b = at_b + (next - moved);
   }
 
-  // What is full in float is full. Masses beyond the range of float can spoil a flow; then the
-  // old one stays.
+  // What is full in float is full. Masses beyond the range of float can spoil a flow, and around nodes of
+  // very high degree the sweeps may diverge; then the old one stays.
   void unload() {
+    if (!(energy_ <= first_energy_)) return;
     for (std::size_t e = 0; e < arc_.size(); ++e) {
       (*poll_)();
       Arc& u = net_->arc(arc_[e]);
@@ -290,7 +291,9 @@ class FlowSweeps {
   Floats inverse_mass_, start_, rest_, previous_rest_;  // per place; rest = start - outflow
   Floats flow_, previous_flow_, capacity_;              // per edge
   bool one_mass_ = false, one_capacity_ = false;
-  double start_energy_ = 0, energy_ = 0, best_energy_ = 0, steps_ = 1;
+  double start_energy_ = 0;  // without any flow
+  double first_energy_ = 0, best_energy_ = 0, energy_ = 0;  // with the network's flow, and since
+  double steps_ = 1;
   float relaxation_ = kRelaxation, momentum_limit_ = 0.985f;
 };
 

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include <Eigen/Core>
@@ -15,6 +16,7 @@
 #include "graph.hpp"
 #include "level_sets.hpp"
 #include "max_flow.hpp"
+#include "parts.hpp"
 #include "poll.hpp"
 #include "sign.hpp"
 #include "total_variation.hpp"
@@ -27,9 +29,9 @@ class FusedProx {
   FusedProx(const Graph& graph, Poll& poll, int large = 500)
       : graph_(&graph), net_(graph), flow_(net_, poll),
         total_variation_(net_, flow_, poll, terms_, large) {
-    int count = 0;
-    component_ = components(graph, [](int, int) { return true; }, count);
-    sort_by_component(count);
+    std::vector<int> nodes(graph.nodes());
+    std::iota(nodes.begin(), nodes.end(), 0);
+    parts_ = connected_parts(graph, nodes);
   }
 
   FusedProx(const FusedProx&) = delete;
@@ -41,16 +43,19 @@ class FusedProx {
     if (theta != theta_) net_.set_capacities(*graph_, theta);
     theta_ = theta;
     terms_.mass = masses;
-    b.resize(z.size());
-    if (sign == Sign::free && (thresholds.array() == 0).all()) return solve_plain(z, b);
-    const Input input{&z, &masses, &thresholds};
     terms_.linear.resize(z.size());
-    if (last_.size() == 0 && are_small(input)) approach(input, sign, b);
-    b.setZero();
-    const std::vector<int> above = sign == Sign::nonpositive ? none() : support(input, +1);
-    const std::vector<int> below = sign == Sign::nonnegative ? none() : support(input, -1);
-    resolve_side(above, +1, b);
-    resolve_side(below, -1, b);
+    centre_.resize(z.size());
+    b.setZero(z.size());
+    const Input input{&z, &masses, &thresholds};
+    if (sign == Sign::free && (thresholds.array() == 0).all()) {  // zero is a value like any other
+      resolve(input, parts_, 0, b);
+    } else {
+      if (last_.size() == 0 && are_small(input)) approach(input, sign, b);
+      const Parts above = sign == Sign::nonpositive ? Parts() : support(input, +1);
+      const Parts below = sign == Sign::nonnegative ? Parts() : support(input, -1);
+      resolve(input, above, +1, b);
+      resolve(input, below, -1, b);
+    }
     last_ = b;
   }
 
@@ -88,10 +93,12 @@ class FusedProx {
   }
 
  private:
+  using Parts = TotalVariation::Parts;
+
   struct Input {
     const Eigen::VectorXd *z, *masses, *thresholds;
-    double pull(int i, int side) const {
-      return (*masses)[i] * (*z)[i] - side * (*thresholds)[i];
+    double pull(int i, int side, double centre = 0) const {
+      return (*masses)[i] * ((*z)[i] - centre) - side * (*thresholds)[i];
     }
   };
 
@@ -103,42 +110,6 @@ class FusedProx {
     double excess(int i) const { return input->pull(i, side) - net->outflow(i); }
     bool open(int, int) const { return true; }
   };
-
-  static std::vector<int> none() { return {}; }
-
-  // Components know nothing of each other: what rounds in one must not round in another, whose
-  // numbers may be far smaller.
-  void sort_by_component(int count) {
-    begin_.assign(count + 1, 0);
-    for (int c : component_) ++begin_[c + 1];
-    for (int c = 0; c < count; ++c) begin_[c + 1] += begin_[c];
-    std::vector<int> next(begin_.begin(), begin_.end() - 1);
-    sorted_.resize(component_.size());
-    for (int i = 0; i < static_cast<int>(component_.size()); ++i) sorted_[next[component_[i]]++] = i;
-  }
-
-  // Without thresholds and signs zero is a value like any other. Centred values round better.
-  void solve_plain(const Eigen::VectorXd& z, Eigen::VectorXd& b) {
-    if (z.size() == 0) return;
-    const Eigen::VectorXd centre = component_means(z);
-    terms_.linear = terms_.mass.array() * (z - centre).array();
-    total_variation_.resolve(sorted_, last_, b);
-    b += centre;
-    last_ = b;
-  }
-
-  // Every node gets the mean of its component.
-  Eigen::VectorXd component_means(const Eigen::VectorXd& z) const {
-    Eigen::VectorXd mean(z.size());
-    for (std::size_t c = 0; c + 1 < begin_.size(); ++c) {
-      double mass = 0, value = 0;
-      for (int k = begin_[c]; k < begin_[c + 1]; ++k) mass += terms_.mass[sorted_[k]];
-      for (int k = begin_[c]; k < begin_[c + 1]; ++k)
-        value += terms_.mass[sorted_[k]] / mass * z[sorted_[k]];
-      for (int k = begin_[c]; k < begin_[c + 1]; ++k) mean[sorted_[k]] = value;
-    }
-    return mean;
-  }
 
   // Thresholds far below the spread of z: many values are near zero, and the cut at zero is slow
   // without a flow to start from. Excluded nodes have an infinite threshold and count as large.
@@ -157,24 +128,23 @@ class FusedProx {
       nodes.push_back(i);
       terms_.linear[i] = input.pull(i, side);
     }
-    total_variation_.approach(nodes, b);
+    total_variation_.approach(connected_parts(*graph_, nodes), b);
+    b.setZero();
   }
 
-  // The nodes above (below) zero. Sets their linear terms.
-  std::vector<int> support(const Input& input, int side) {
+  // The nodes above (below) zero.
+  Parts support(const Input& input, int side) {
     std::vector<int> inside;
-    for (std::size_t c = 0; c + 1 < begin_.size(); ++c)
-      add_support(input, side, begin_[c], begin_[c + 1], inside);
-    return inside;
+    for (const auto& part : parts_) add_support(input, side, part, inside);
+    return connected_parts(*graph_, inside);
   }
 
-  // The same for the component sorted_[begin, end).
-  void add_support(const Input& input, int side, int begin, int end, std::vector<int>& inside) {
+  // The same for a connected part of the graph.
+  void add_support(const Input& input, int side, const std::vector<int>& part, std::vector<int>& inside) {
     ZeroCut cut{&input, &net_, side};
     double size = 0;
     seeds_.clear();
-    for (int k = begin; k < end; ++k) {
-      const int i = sorted_[k];
+    for (int i : part) {
       if (std::isfinite(input.pull(i, side)))
         size = std::fmax(size, std::fabs(input.pull(i, side)) + std::fabs(net_.outflow(i)));
       if (side * cut.excess(i) > 0) seeds_.push_back(i);
@@ -182,17 +152,35 @@ class FusedProx {
     if (seeds_.empty()) return;
     const double tolerance = 8 * std::numeric_limits<double>::epsilon() * size;
     flow_.run(cut, seeds_, side > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
-    for (int i : flow_.touched()) {
-      if (!flow_.reached(i)) continue;
-      inside.push_back(i);
-      terms_.linear[i] = input.pull(i, side);
-    }
+    for (int i : flow_.touched())
+      if (flow_.reached(i)) inside.push_back(i);
   }
 
-  void resolve_side(const std::vector<int>& nodes, int side, Eigen::VectorXd& b) {
-    total_variation_.resolve(nodes, last_, b);
-    for (int i : nodes)
-      if (side * b[i] < 0) b[i] = 0;  // rounding at the edge of zero
+  void resolve(const Input& input, const Parts& parts, int side, Eigen::VectorXd& b) {
+    for (const auto& part : parts) {
+      const double centre = centre_of(input, part, side);
+      for (int i : part) {
+        centre_[i] = centre;
+        terms_.linear[i] = input.pull(i, side, centre);
+      }
+    }
+    total_variation_.resolve(parts, last_, b);
+    for (const auto& part : parts)
+      for (int i : part) {
+        b[i] += centre_[i];
+        if (side * b[i] < 0) b[i] = 0;  // rounding at the edge of zero
+      }
+  }
+
+  // Centred values round better. Beside zero only where all are far from it: what is near must stay as
+  // exact as it is.
+  static double centre_of(const Input& input, const std::vector<int>& part, int side) {
+    double mass = 0, centre = 0, spread = 0;
+    for (int i : part) mass += (*input.masses)[i];
+    for (int i : part) centre += (*input.masses)[i] / mass * (*input.z)[i];
+    if (side == 0) return centre;
+    for (int i : part) spread = std::fmax(spread, std::fabs((*input.z)[i] - centre));
+    return spread <= 0.5 * std::fabs(centre) ? centre : 0.0;
   }
 
   // phi(b) - min phi for phi(b) = m/2 b^2 - r b + a |b| under the sign, r = m z - outflow.
@@ -215,9 +203,10 @@ class FusedProx {
   NodeTerms terms_;
   MaxFlow flow_;
   TotalVariation total_variation_;
+  Eigen::VectorXd centre_;
   Eigen::VectorXd last_;  // the last solution, empty before the first
   double theta_ = std::numeric_limits<double>::quiet_NaN();
-  std::vector<int> component_, sorted_, begin_;  // nodes by connected component
+  Parts parts_;  // of the graph
   std::vector<int> seeds_;
 };
 

@@ -42,4 +42,15 @@ int count_parts(const Graph& graph, const std::vector<int>& nodes, Same same) {
   return part.empty() ? 0 : 1 + *std::max_element(part.begin(), part.end());
 }
 
+// The connected parts of `nodes`, each with its nodes in the order in which they were given.
+inline std::vector<std::vector<int>> connected_parts(const Graph& graph, const std::vector<int>& nodes) {
+  const std::vector<int> part = label_parts(graph, nodes, [](int, int) { return true; });
+  std::vector<std::vector<int>> parts;
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    if (part[k] == static_cast<int>(parts.size())) parts.emplace_back();
+    parts[part[k]].push_back(nodes[k]);
+  }
+  return parts;
+}
+
 }  // namespace n2gfl

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -19,26 +20,27 @@ namespace n2gfl {
 
 class TotalVariation {
  public:
+  using Parts = std::vector<std::vector<int>>;
+
   // Problems with at least `large` nodes get the fast start.
   TotalVariation(Network& network, MaxFlow& flow, Poll& poll, const NodeTerms& terms, int large)
       : net_(&network), poll_(&poll), terms_(&terms), large_(large),
         levels_(network, flow, poll, terms), guess_(network, poll, terms) {}
 
-  // Finds b on the given nodes. The flow on arcs that lead out of them stays as it is. `old` is the
-  // solution of the problem before, from which the flow comes; empty if there was none.
-  void resolve(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
-    if (suit_levels(nodes)) return levels_.resolve(nodes, b);
-    if (!guess_again(nodes, old, b)) sweep_and_guess(nodes, b);
-    for (const auto& block : guess_.failures()) levels_.resolve(block, b);
-    for (auto wrong = guess_.misfits(b); !wrong.empty(); wrong = guess_.misfits(b))
-      levels_.resolve(wrong, b);
+  // Finds b on nodes that come as connected parts: they know nothing of each other, and what rounds in one
+  // must not round in another, whose numbers may be far smaller. The flow on arcs that lead out of them
+  // stays as it is. `old` is the solution of the problem before, from which the flow comes; empty if
+  // there was none.
+  void resolve(const Parts& parts, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
+    for_large(parts, b, [&](const std::vector<int>& part) { resolve_large(part, old, b); });
   }
 
-  // An almost right flow on the given nodes, and no more than that. Leaves anything in b.
-  void approach(const std::vector<int>& nodes, Eigen::VectorXd& b) {
-    if (suit_levels(nodes)) return levels_.resolve(nodes, b);
-    FlowSweeps sweeps(*net_, *poll_, *terms_, nodes);
-    sweeps.run(kFirstRound.sweeps, kFirstRound.least_gain, kFirstRound.momentum);
+  // An almost right flow on them, and no more than that. Leaves anything in b.
+  void approach(const Parts& parts, Eigen::VectorXd& b) {
+    for_large(parts, b, [&](const std::vector<int>& part) {
+      FlowSweeps sweeps(*net_, *poll_, *terms_, part);
+      sweeps.run(kFirstRound.sweeps, kFirstRound.least_gain, kFirstRound.momentum);
+    });
   }
 
  private:
@@ -54,10 +56,30 @@ class TotalVariation {
 
   // Few nodes, or about as few edges as a chain has: sweeps are slow there, and the exact method is
   // fast on trees.
-  bool suit_levels(const std::vector<int>& nodes) const {
+  bool suits_levels(const std::vector<int>& nodes) const {
     std::size_t arcs = 0;
     for (int i : nodes) arcs += net_->end(i) - net_->begin(i);
     return static_cast<int>(nodes.size()) < large_ || arcs <= 2 * nodes.size();
+  }
+
+  // Large parts one by one, the others exactly.
+  template <class Solve>
+  void for_large(const Parts& parts, Eigen::VectorXd& b, Solve solve) {
+    std::vector<int> small;
+    for (const auto& part : parts) {
+      if (suits_levels(part))
+        small.insert(small.end(), part.begin(), part.end());
+      else
+        solve(part);
+    }
+    levels_.resolve(std::move(small), b);
+  }
+
+  void resolve_large(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
+    if (!guess_again(nodes, old, b)) sweep_and_guess(nodes, b);
+    for (const auto& block : guess_.failures()) levels_.resolve(block, b);
+    for (auto wrong = guess_.misfits(b); !wrong.empty(); wrong = guess_.misfits(b))
+      levels_.resolve(wrong, b);
   }
 
   // Are most blocks still those of the old solution?
