@@ -33,7 +33,7 @@ test_that("Ctrl-C reaches forked workers, too, and none is left", {
   skip_on_os(c("windows", "mac", "solaris"))
   skip_in_check()
   skip_on_covr()
-  skip_if_not_installed("future.apply")
+  skip_if_not_installed("future")
   got <- interrupt_trial(function() {
     cv.n2gfl(x, y, graph, nlambda1 = 10, nlambda2 = 2, foldid = rep(1:5, 10))
   }, stopped_problem(), 3, 405, "multicore", all = TRUE)
@@ -45,7 +45,7 @@ for (plan in c("sequential", "multicore")) {
     skip_on_os(c("windows", "mac", "solaris"))
     skip_in_check()
     skip_on_covr()
-    skip_if_not_installed("future.apply")
+    skip_if_not_installed("future")
     withr::local_seed(406)
     rows <- kill_trial(function(checkpoint) {
       set.seed(406)
@@ -60,7 +60,7 @@ test_that("forked workers end with a session that is killed, although it could n
   skip_on_os(c("windows", "mac", "solaris"))
   skip_in_check()
   skip_on_covr()
-  skip_if_not_installed("future.apply")
+  skip_if_not_installed("future")
   withr::local_seed(410)
   folder <- normalizePath(withr::local_tempdir())
   call <- four_fold_call(folder)
@@ -96,7 +96,7 @@ test_that("work stops when the session that waits for it has been killed", {
 
 test_that("a plan that would fork, but has a single worker, leaves the session alone", {
   skip_on_os("windows")
-  skip_if_not_installed("future.apply")
+  skip_if_not_installed("future")
   withr::local_seed(409)
   data <- cv_problem("gaussian")
   alone <- without_call(quick_cv(data))
@@ -107,7 +107,7 @@ test_that("a plan that would fork, but has a single worker, leaves the session a
 
 test_that("after an error no forked worker stays, not even one that has not begun", {
   skip_on_os(c("windows", "mac", "solaris"))
-  skip_if_not_installed("future.apply")
+  skip_if_not_installed("future")
   old <- future::plan("multicore", workers = 2)
   withr::defer(future::plan(old))
   # fold 2 runs until it is told to stop, and looks as if it had not begun
