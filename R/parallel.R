@@ -41,6 +41,16 @@ run_task <- function(task, name, work, ..., alive, checkpoint, tick) {
   answer
 }
 
+# ---- interrupts ----------------------------------------------------------------------------------
+
+# What must be done or not: code that keeps accounts, or C++, which R would leave without freeing
+# anything if it found an interrupt while it makes room. Interrupts are let in at the end.
+uninterrupted <- function(code) {
+  value <- suspendInterrupts(code)
+  Sys.sleep(1e-4)
+  value
+}
+
 # ---- side by side --------------------------------------------------------------------------------
 
 # A plan exists only where the user has loaded the future package and set one.
@@ -57,6 +67,7 @@ run_with_futures <- function(tasks, work, ..., checkpoint, tick) {
   file.create(elsewhere(alive))
   crew <- new.env()
   crew$futures <- list()
+  crew$lost <- 0
   on.exit(suspendInterrupts({
     unlink(c(alive, elsewhere(alive)))
     dismiss(crew, folder)
@@ -79,8 +90,9 @@ share_out <- function(names) {
 }
 
 # One future for each share, as many at once as there are workers. `crew$futures` are those that
-# nobody has an answer of yet. An interrupt inside of future's own functions would lose a worker and
-# its place for the rest of the session: interrupts are let in between them, and where R waits.
+# nobody has an answer of yet, `crew$lost` counts those that ended without one. An interrupt inside
+# of future's own functions would lose a worker and its place for the rest of the session:
+# interrupts are let in between them, and where R waits.
 run_shares <- function(shares, tasks, crew, folder, given) {
   answers <- list()
   waiting <- seq_along(shares)
@@ -91,8 +103,8 @@ run_shares <- function(shares, tasks, crew, folder, given) {
       waiting <- waiting[-1]
     }
     for (one in crew$futures) {
-      said <- suspendInterrupts(ask_future(one, crew))
-      Sys.sleep(0.001)  # here they are let in, before an error that the same Ctrl-C has caused
+      # an interrupt comes before an error that the same Ctrl-C has caused
+      said <- uninterrupted(ask_future(one, crew))
       if (inherits(said, "FutureError")) stop_lost_worker(one$share, folder, said)
       if (inherits(said, "error")) stop(said)
       if (!is.null(said)) answers[one$share] <- said
@@ -114,10 +126,8 @@ begin_share <- function(share, given, crew, folder) {
     future
   }
   # Without a free worker, or if the session itself is the worker, this takes its time.
-  future <- if (has_free_worker()) suspendInterrupts(begin()) else begin()
-  if (!inherits(future, "FutureError")) return(invisible())
-  Sys.sleep(0.001)
-  stop_lost_worker(share, folder, future)
+  future <- if (has_free_worker()) uninterrupted(begin()) else begin()
+  if (inherits(future, "FutureError")) stop_lost_worker(share, folder, future)
 }
 
 has_free_worker <- function() {
@@ -131,6 +141,7 @@ ask_future <- function(one, crew, ...) {
   said <- tryCatch(if (future::resolved(one$future)) future::value(one$future, ...),
                    error = identity)
   if (!is.null(said)) crew$futures[[one$share[1]]] <- NULL
+  crew$lost <- crew$lost + inherits(said, "FutureError")
   said
 }
 
@@ -140,20 +151,18 @@ ask_future <- function(one, crew, ...) {
 # been told to stop, by the removal of `alive`; most do so at once, and others, if they are forks,
 # are killed. Answers must be taken: a fork waits until it is rid of its own, and holds its place.
 dismiss <- function(crew, folder) {
-  if (!length(crew$futures)) return(invisible())
-  lost <- 0
+  if (!length(crew$futures) && crew$lost == 0) return(invisible())
   passed <- stopwatch()
   while (length(crew$futures) && passed() < if (forks()) 5 else 0.3) {
     for (one in crew$futures) {
-      if (forks() && passed() > 0.3) kill_forks(one$share, folder)
+      if (forks() && passed() > 0.1) kill_forks(one$share, folder)
       # a second Ctrl-C has no more to say than the first one
-      said <- tryCatch(suppressWarnings(ask_future(one, crew, stdout = FALSE, signal = FALSE)),
-                       interrupt = function(e) NULL)
-      lost <- lost + inherits(said, "FutureError")
+      tryCatch(suppressWarnings(ask_future(one, crew, stdout = FALSE, signal = FALSE)),
+               interrupt = function(e) NULL)
     }
   }
   if (!forks()) return(invisible())
-  if (lost > 0) free_places(lost, file.path(folder, "all-places"))
+  if (crew$lost > 0) free_places(crew$lost, file.path(folder, "all-places"))
   # those who were given leave to go are still on their way
   pids <- forks_of(dir(folder, "[.]begun$", full.names = TRUE))
   passed <- stopwatch()

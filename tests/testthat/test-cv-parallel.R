@@ -106,6 +106,7 @@ for (plan in c("multicore", "cluster")) {
     suppressWarnings(expect_error(
       run_tasks(tasks, work, checkpoint = store, first = piece_file(store, "Fold 1")),
       "^A worker ended without an answer while it computed Fold 2; "))
+    if (plan == "multicore") expect_equal(future::nbrOfFreeWorkers(), 2)
     expect_true(kept("Fold 1"))
     expect_false(kept("Fold 2"))
     if (plan == "cluster") future::plan("sequential")  # new sessions would take long
