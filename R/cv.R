@@ -30,9 +30,9 @@
 #' scores it on the rows held out: an honest estimate. It takes about `nfolds` times as long.
 #'
 #' @section Parallel and interrupted runs:
-#' Folds, repeats and outer folds run in parallel when a [future::plan()] is set, by way of the
-#' future.apply package; all plans give identical results. Progress goes to the progressr package if
-#' it is loaded, and `trace.it = 1` shows a plain bar.
+#' Folds, repeats and outer folds run in parallel when a [future::plan()] is set; all plans give
+#' identical results. Progress goes to the progressr package if it is loaded, and `trace.it = 1`
+#' shows a plain bar.
 #'
 #' With `checkpoint` each finished fold is written to that folder at once. The same call then
 #' computes only what is missing and returns the same object; random folds are those of the first

@@ -180,9 +180,12 @@ read_inside <- function(plan, inside) {
   index <- which(inside)
   store <- store_new_cpp(plan$source$n, length(index), plan$grid$narrow)
   for (i in seq_len(plan$source$n)) {
-    volume <- read_volume(plan, i)
-    bad <- store_add_cpp(store, volume, index, plan$na == "zero")
-    free_volume_cpp(volume)
+    bad <- uninterrupted({
+      volume <- read_volume(plan, i)
+      bad <- store_add_cpp(store, volume, index, plan$na == "zero")
+      free_volume_cpp(volume)
+      bad
+    })
     if (bad && plan$na == "error") stop_not_finite_image(plan$source$labels[i], bad)
   }
   finish_store(store, plan, inside, rep(TRUE, length(index)))
@@ -194,18 +197,18 @@ read_inside <- function(plan, inside) {
 # storing more voxels than needed would take more memory than the matrix.
 read_by_mean <- function(plan, threshold) {
   n <- plan$source$n
-  early <- lapply(seq_len(early_images(n)), function(i) read_volume(plan, i))
+  early <- lapply(seq_len(early_images(n)), function(i) uninterrupted(read_volume(plan, i)))
   total <- numeric(prod(plan$grid$dim))
-  for (volume in early) add_volume_cpp(total, volume)
+  for (volume in early) uninterrupted(add_volume_cpp(total, volume))
   candidate <- total / length(early) > threshold - 0.5 * abs(threshold) & plan$grid$once
   index <- which(candidate)
   store <- store_new_cpp(n, length(index), plan$grid$narrow)
-  for (i in seq_len(n)) {
+  for (i in seq_len(n)) uninterrupted({
     volume <- if (i <= length(early)) early[[i]] else read_volume(plan, i)
     if (i > length(early)) add_volume_cpp(total, volume)
     store_add_cpp(store, volume, index, plan$na == "zero")
     free_volume_cpp(volume)
-  }
+  })
   inside <- array(total / n > threshold, plan$grid$dim)
   if (!any(inside)) stop_empty_threshold(threshold, max(total / n))
   if (any(inside[!candidate])) {
@@ -232,7 +235,7 @@ read_volume <- function(plan, i) {
 # array, `wanted` says which of its voxels are inside the mask. A plan without neighbours is for a
 # mask that stays as it is, with its graph.
 finish_store <- function(store, plan, stored, wanted) {
-  scan <- store_scan_cpp(store)
+  scan <- uninterrupted(store_scan_cpp(store))
   bad <- wanted & scan$bad > 0
   if (any(bad) && plan$na == "error") stop_first_bad(store, plan$source, wanted)
   chosen <- !is.null(plan$neighbours)
@@ -245,8 +248,8 @@ finish_store <- function(store, plan, stored, wanted) {
   stored[stored] <- keep
   # The graph first: making it takes memory that the matrix will need.
   graph <- if (chosen) graph_mask(stored, plan$neighbours)
-  list(x = store_take_cpp(store, keep, plan$source$subjects), mask = stored, graph = graph,
-       dropped = sum(constant))
+  list(x = uninterrupted(store_take_cpp(store, keep, plan$source$subjects)), mask = stored,
+       graph = graph, dropped = sum(constant))
 }
 
 # A bar that is drawn again on the same line.

@@ -2,7 +2,7 @@
 # it.
 
 local_plan <- function(plan, envir = parent.frame()) {
-  skip_if_not_installed("future.apply")
+  skip_if_not_installed("future")
   if (plan %in% c("multisession", "cluster")) skip_in_check()
   # workers are new sessions and find the package where this one did
   withr::local_envvar(R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep),
@@ -106,6 +106,7 @@ for (plan in c("multicore", "cluster")) {
     suppressWarnings(expect_error(
       run_tasks(tasks, work, checkpoint = store, first = piece_file(store, "Fold 1")),
       "^A worker ended without an answer while it computed Fold 2; "))
+    if (plan == "multicore") expect_equal(future::nbrOfFreeWorkers(), 2)
     expect_true(kept("Fold 1"))
     expect_false(kept("Fold 2"))
     if (plan == "cluster") future::plan("sequential")  # new sessions would take long
@@ -116,13 +117,47 @@ for (plan in c("multicore", "cluster")) {
   })
 }
 
+test_that("a worker that is dead before it begins is named by the folds it was to compute", {
+  forked()
+  skip_on_covr()
+  local_plan("multisession")
+  workers <- lapply(1:2, function(k) future::future(Sys.getpid()))
+  pids <- vapply(workers, future::value, 1L)
+  tools::pskill(pids[2], tools::SIGKILL)
+  expect_true(wait_for(function() process_gone(pids[2])))
+  tasks <- stats::setNames(as.list(1:4), paste("Fold", 1:4))
+  # connections say that they are closed, too
+  said <- expect_error(suppressWarnings(run_tasks(tasks, function(task, alive) task)))
+  expect_match(conditionMessage(said), paste0(
+    "^A worker ended without an answer, with Fold [13] and Fold [24] still to compute; ",
+    "set the future::plan\\(\\) again"))
+})
+
+test_that("the marks of a lost worker tell what it computed, had to compute or had computed", {
+  folder <- withr::local_tempdir()
+  names <- paste("Fold", 1:3)
+  said <- function() {
+    tryCatch(stop_lost_worker(names, folder, simpleError("no connection")),
+             error = function(e) sub(";.*", "", conditionMessage(e)))
+  }
+  mark <- function(name) file.create(file.path(folder, name))
+  none <- "A worker ended without an answer"
+  expect_identical(said(), paste0(none, ", with Fold 1 and Fold 2 and Fold 3 still to compute"))
+  mark("Fold-1.begun")
+  expect_identical(said(), paste(none, "while it computed Fold 1"))
+  mark("Fold-1.done")
+  expect_identical(said(), paste0(none, ", with Fold 2 and Fold 3 still to compute"))
+  for (end in c(".begun", ".done")) for (fold in c("Fold-2", "Fold-3")) mark(paste0(fold, end))
+  expect_identical(said(), paste(none, "after it had computed Fold 1 and Fold 2 and Fold 3"))
+})
+
 # ---- interrupts ---------------------------------------------------------------------------------
 
 for (plan in c("sequential", "multicore")) {
   test_that(paste("Ctrl-C stops the core, leaves no worker and keeps what is finished:", plan), {
     forked()
     skip_in_check()
-    skip_if_not_installed("future.apply")
+    skip_if_not_installed("future")
     withr::local_seed(95)
     folder <- normalizePath(withr::local_tempdir())
     call <- four_fold_call(folder)
@@ -146,7 +181,7 @@ for (plan in c("sequential", "multicore")) {
 test_that("after an interrupt no forked worker stays and the next run works", {
   forked()
   skip_in_check()
-  skip_if_not_installed("future.apply")
+  skip_if_not_installed("future")
   withr::local_seed(96)
   folder <- normalizePath(withr::local_tempdir())
   call <- four_fold_call(folder)
@@ -154,7 +189,7 @@ test_that("after an interrupt no forked worker stays and the next run works", {
     stopped <- tryCatch(.(endless_fold), interrupt = function(e) "interrupted")
     utils::assignInNamespace("fit_fold", real, "n2gfl")
     workers <- as.integer(sub("worker-", "", dir(folder, "^worker-")))
-    saveRDS(list(stopped = stopped, left = sum(n2gfl:::is_running(workers)),
+    saveRDS(list(stopped = stopped, left = sum(tools::pskill(workers, 0)),
                  cv = do.call(cv.n2gfl, given$call)), file.path(folder, "answer.rds"))
   })
   pid <- start_child(folder, list(call = call, plan = "multicore", where = "core"), code)
@@ -169,3 +204,55 @@ test_that("after an interrupt no forked worker stays and the next run works", {
   call$checkpoint <- NULL
   expect_identical(without_call(answer$cv), without_call(do.call(cv.n2gfl, call)))
 })
+
+# In a child: parallel sends this session, and with `given$all` its workers, too, the interrupt of
+# an impatient user at the worst of moments: a worker was just forked, or an answer just read, and
+# nobody has taken note of it. Answers are larger than what fits into a pipe.
+interrupted_inside <- quote({
+  tasks <- stats::setNames(as.list(1:4), paste("Fold", 1:4))
+  run <- function() {
+    n2gfl:::run_tasks(tasks, function(task, alive, size) seq_len(size) + task, size = 1e6)
+  }
+  future::plan("multicore", workers = 2)
+  whole <- run()
+  here <- Sys.getpid()
+  signal <- function() {
+    if (Sys.getpid() != here) return(invisible())
+    untrace(given$where, where = asNamespace("parallel"))
+    forks <- vapply(parallel:::children(), `[[`, 1L, "pid")
+    tools::pskill(c(here, if (given$all) forks), tools::SIGINT)
+    started <<- Sys.time()
+    for (k in 1:10000) sqrt(k)  # time to take it
+  }
+  interrupt <- function() {
+    suppressMessages(trace(given$where, where = asNamespace("parallel"), exit = signal,
+                           print = FALSE))
+    answer <- tryCatch(run(), interrupt = function(e) "interrupted")
+    list(answer = answer, seconds = as.numeric(Sys.time() - started, units = "secs"),
+         left = length(parallel:::children()), free = future::nbrOfFreeWorkers())
+  }
+  seen <- lapply(1:3, function(k) suppressMessages(interrupt()))
+  saveRDS(list(seen = seen, same = identical(run(), whole)), file.path(folder, "answer.rds"))
+})
+
+for (where in c("mcfork", "readChild")) {
+  test_that(paste("interrupts inside of parallel lose neither time nor place:", where), {
+    forked()
+    skip_in_check()
+    skip_on_covr()
+    skip_if_not_installed("future")
+    for (all in c(FALSE, TRUE)) {
+      folder <- normalizePath(withr::local_tempdir())
+      start_child(folder, list(where = where, all = all), interrupted_inside)
+      child_ended(folder)
+      got <- readRDS(file.path(folder, "answer.rds"))
+      expect_true(got$same)
+      for (one in got$seen) {
+        expect_identical(one$answer, "interrupted")
+        expect_lt(one$seconds, 5)  # and not the 20 of a place that never gets free
+        expect_identical(one$left, 0L)
+        expect_equal(one$free, 2)
+      }
+    }
+  })
+}

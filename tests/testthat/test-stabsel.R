@@ -85,7 +85,7 @@ test_that("plans and checkpoints give the same selection", {
   expect_identical(again$prob, plain$prob)
   expect_error(select(checkpoint = folder, sign = "free"), "other data or with other arguments")
 
-  skip_if_not_installed("future.apply")
+  skip_if_not_installed("future")
   old <- future::plan(future::multicore, workers = 2)
   withr::defer(future::plan(old))
   expect_identical(select()$runs, plain$runs)

@@ -29,11 +29,57 @@ test_that("interrupts at random moments stop fits, selections and reading, and h
   expect_interrupts(interrupt_trial(function() read_images(files, threshold = 0), data, 3, 404))
 })
 
+# An interrupt from inside, which R takes when it makes room: gc() is such a moment.
+interrupt_now <- function() {
+  tools::pskill(Sys.getpid(), tools::SIGINT)
+  gc()
+}
+
+test_that("what must not be interrupted goes on to its end, and the interrupt comes then", {
+  skip_on_os("windows")
+  done <- after <- FALSE
+  got <- tryCatch({
+    uninterrupted({
+      interrupt_now()
+      done <- TRUE
+    })
+    after <- TRUE
+  }, interrupt = function(e) "interrupted")
+  expect_identical(got, "interrupted")
+  expect_true(done)
+  expect_false(after)
+  expect_identical(uninterrupted("a value"), "a value")
+})
+
+test_that("an interrupt does not jump out of the C++ that reads images", {
+  skip_on_os("windows")
+  files <- file.path(withr::local_tempdir(), paste0("sub-", 1:4, ".nii.gz"))
+  for (file in files) make_nifti(array(runif(27, 1, 2), c(3, 3, 3)), file)
+  steps <- c("read_nifti_cpp", "add_volume_cpp", "store_add_cpp", "store_scan_cpp",
+             "store_take_cpp")
+  glue <- asNamespace("n2gfl")
+  for (step in steps) {
+    ended <- FALSE
+    real <- get(step, glue)
+    utils::assignInNamespace(step, function(...) {
+      answer <- real(...)
+      interrupt_now()
+      ended <<- TRUE
+      answer
+    }, "n2gfl")
+    got <- tryCatch(read_images(files, threshold = 0), interrupt = function(e) "interrupted",
+                    finally = utils::assignInNamespace(step, real, "n2gfl"))
+    expect_identical(got, "interrupted", label = step)
+    expect_true(ended, label = step)
+  }
+  expect_s3_class(read_images(files, threshold = 0), "n2gfl_images")
+})
+
 test_that("Ctrl-C reaches forked workers, too, and none is left", {
   skip_on_os(c("windows", "mac", "solaris"))
   skip_in_check()
   skip_on_covr()
-  skip_if_not_installed("future.apply")
+  skip_if_not_installed("future")
   got <- interrupt_trial(function() {
     cv.n2gfl(x, y, graph, nlambda1 = 10, nlambda2 = 2, foldid = rep(1:5, 10))
   }, stopped_problem(), 3, 405, "multicore", all = TRUE)
@@ -45,7 +91,7 @@ for (plan in c("sequential", "multicore")) {
     skip_on_os(c("windows", "mac", "solaris"))
     skip_in_check()
     skip_on_covr()
-    skip_if_not_installed("future.apply")
+    skip_if_not_installed("future")
     withr::local_seed(406)
     rows <- kill_trial(function(checkpoint) {
       set.seed(406)
@@ -60,7 +106,7 @@ test_that("forked workers end with a session that is killed, although it could n
   skip_on_os(c("windows", "mac", "solaris"))
   skip_in_check()
   skip_on_covr()
-  skip_if_not_installed("future.apply")
+  skip_if_not_installed("future")
   withr::local_seed(410)
   folder <- normalizePath(withr::local_tempdir())
   call <- four_fold_call(folder)
@@ -96,7 +142,7 @@ test_that("work stops when the session that waits for it has been killed", {
 
 test_that("a plan that would fork, but has a single worker, leaves the session alone", {
   skip_on_os("windows")
-  skip_if_not_installed("future.apply")
+  skip_if_not_installed("future")
   withr::local_seed(409)
   data <- cv_problem("gaussian")
   alone <- without_call(quick_cv(data))
@@ -107,7 +153,7 @@ test_that("a plan that would fork, but has a single worker, leaves the session a
 
 test_that("after an error no forked worker stays, not even one that has not begun", {
   skip_on_os(c("windows", "mac", "solaris"))
-  skip_if_not_installed("future.apply")
+  skip_if_not_installed("future")
   old <- future::plan("multicore", workers = 2)
   withr::defer(future::plan(old))
   # fold 2 runs until it is told to stop, and looks as if it had not begun

@@ -12,6 +12,13 @@ dir.create(folder)
 data$files <- file.path(folder, sprintf("sub-%02d.nii.gz", 1:20))
 for (file in data$files) make_nifti(array(runif(64^3), c(64, 64, 64)), file)
 
+# Nothing but answers, far larger than a pipe: most signals come while workers are begun or write,
+# or while their answers are read.
+answer <- function() {
+  tasks <- stats::setNames(as.list(1:6), paste("Fold", 1:6))
+  n2gfl:::run_tasks(tasks, function(task, alive, size) seq_len(size) + task, size = 2e6)
+}
+
 trials <- list(
   `n2gfl` = list(run = function() n2gfl(x, y, graph), count = 100),
   `cv.n2gfl` = list(run = function() {
@@ -27,6 +34,12 @@ trials <- list(
     set.seed(1)
     stabsel.n2gfl(x, y, graph, q = 20, PFER = 1, B = 10)
   }),
+  `stabsel.n2gfl, multicore` = list(run = function() {
+    set.seed(1)
+    stabsel.n2gfl(x, y, graph, q = 20, PFER = 1, B = 5)
+  }, plan = "multicore"),
+  `answers of 8 MB, multicore` = list(run = answer, plan = "multicore"),
+  `answers of 8 MB, multicore, Ctrl-C` = list(run = answer, plan = "multicore", all = TRUE),
   `read_images` = list(run = function() read_images(files, threshold = 0)))
 
 for (name in names(trials)) {
