@@ -3,6 +3,7 @@
 # make check      R CMD build and R CMD check --as-cran, with vignettes
 # make cpp        the core's tests only, no R needed (TEST=part-of-a-name runs those)
 # make sanitize   the same under the address and undefined-behaviour sanitizers
+# make sanitize-r   R's tests on a package built with these sanitizers (TEST=part-of-a-name)
 # make fuzz       random graphs and fits, a minute each (SECONDS=60 SEED=1; tests/README.md)
 # make fuzz-sanitize   the same under the sanitizers
 # make lint       static checks: lintr on R (.lintr), clang-tidy on the core (.clang-tidy)
@@ -26,8 +27,8 @@ TRIAL ?=
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: demo test check cpp sanitize fuzz fuzz-sanitize torture lint document coverage bench \
-  paper site clean
+.PHONY: demo test check cpp sanitize sanitize-r fuzz fuzz-sanitize torture lint document coverage \
+  bench paper site clean
 .DELETE_ON_ERROR:
 
 # One thing after the other, so that no two set-ups run at once; what is worth
@@ -35,6 +36,9 @@ SEED ?= 1
 ifeq ($(MAKELEVEL),0)
 .NOTPARALLEL:
 endif
+
+sanitizers := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+  -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS
 
 # ---- the package, in a library of its own ----------------------------------
 
@@ -49,15 +53,19 @@ setup-%:
 # Built from a copy, which keeps the objects: only what changed is compiled again.
 # R does not know which object includes which header, so a new header drops all.
 # "|": the set-up runs before, but its running is no reason to install again.
+define install
+@echo "Installing n2gfl into $(@D)/lib"
+@mkdir -p $(@D)/lib $(@D)/pkg
+@rm -rf $(addprefix $(@D)/pkg/,R man inst src/*.cpp \
+  $(if $(filter %.hpp %.h %Makevars DESCRIPTION,$?),src))
+@cp -Rp DESCRIPTION NAMESPACE R src inst $(wildcard man) $(@D)/pkg
+@MAKEFLAGS=-j$(JOBS) $(1) $(R) CMD INSTALL $(2) --library=$(@D)/lib $(@D)/pkg >$(@D)/install.log 2>&1 \
+  || { cat $(@D)/install.log; exit 1; }
+@touch $@
+endef
+
 out/installed: $(sources) | setup-demo
-	@echo "Installing n2gfl into out/lib"
-	@mkdir -p out/lib out/pkg
-	@rm -rf out/pkg/R out/pkg/man out/pkg/inst out/pkg/src/*.cpp \
-	  $(if $(filter %.hpp %.h %Makevars DESCRIPTION,$?),out/pkg/src)
-	@cp -Rp DESCRIPTION NAMESPACE R src inst $(wildcard man) out/pkg
-	@MAKEFLAGS=-j$(JOBS) $(R) CMD INSTALL --library=out/lib out/pkg >out/install.log 2>&1 \
-	  || { cat out/install.log; exit 1; }
-	@touch $@
+	$(call install)
 
 demo: setup-demo out/installed
 	@$(RSCRIPT) tools/demo.R
@@ -66,6 +74,37 @@ demo: setup-demo out/installed
 test: setup-test out/installed
 	@status=0; $(MAKE) --no-print-directory cpp TEST= || status=1; \
 	  $(RSCRIPT) tools/test.R $(TEST) || status=1; exit $$status
+
+# R itself is not sanitized: the library of the sanitizers is loaded before it, in the sessions that
+# tests start as well, and libstdc++ with it, whose exceptions the sanitizers follow. R does not free
+# all it takes, so leaks are not looked for. Every session writes what it finds into a file of its
+# own, so that no test can swallow it, and ends; undefined behaviour, an assertion and a crash that R
+# would handle itself (=2) get there by way of their signal.
+preload = $(foreach name,libasan libubsan libstdc++,$(shell \
+  $$($(R) CMD config CXX17) -print-file-name=$(name).so))
+found := out/sanitize-r/found
+log_path := log_path=$(CURDIR)/$(found)
+sanitize-r: setup-test out/sanitize-r/installed
+	@rm -f $(found).*; status=0; \
+	  LD_PRELOAD="$(preload)" N2GFL_LIBRARY=out/sanitize-r/lib N2GFL_SANITIZED=1 \
+	  ASAN_OPTIONS="$(log_path):detect_leaks=0:handle_abort=2:handle_segv=2:handle_sigill=2" \
+	  UBSAN_OPTIONS="$(log_path):abort_on_error=1" \
+	  $(RSCRIPT) tools/test.R $(TEST) || status=1; \
+	  for file in $(found).*; do if test -e $$file; then grep -v /libR.so $$file; status=1; fi; done; \
+	  if test $$status = 0; then echo "make sanitize-r: nothing found"; \
+	  else echo "make sanitize-r: failed"; fi; exit $$status
+
+# Not loaded when it is installed: only what runs with the library above can do that.
+out/sanitize-r/installed: out/sanitize-r/Makevars $(sources) | setup-demo
+	$(call install,R_MAKEVARS_USER=$(CURDIR)/$<,--no-test-load)
+
+# R switches Eigen's checks off with -DNDEBUG. RNifti's header, without it, prints what it does.
+# Other flags are a reason to compile again, another Makefile is not.
+out/sanitize-r/Makevars: Makefile
+	@mkdir -p $(@D)
+	@printf '%s\n' 'CXX17FLAGS = $(sanitizers) -fsanitize=float-cast-overflow -UNDEBUG' \
+	  'images.o: CXX17FLAGS += -DNDEBUG' 'LDFLAGS += $(sanitizers)' >$@.new
+	@cmp -s $@.new $@ || cp $@.new $@
 
 check: setup-check
 	@$(RSCRIPT) tools/check.R
@@ -129,8 +168,7 @@ lint: setup-lint
 out/cpp/%: flags := -O2
 out/bench/%: flags := -O2
 out/fuzz/%: flags := -O2
-out/sanitize/% out/fuzz-sanitize/%: flags := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
-  -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS
+out/sanitize/% out/fuzz-sanitize/%: flags := $(sanitizers)
 
 # The tests run a fixed number of random cases too.
 cases := fuzz_prox fuzz_fits

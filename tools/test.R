@@ -6,7 +6,7 @@
 # With CI=true or N2GFL_STRICT=1 a skipped test counts as failed: a missing
 # oracle must not look like a success.
 
-library <- normalizePath(file.path("out", "lib"))
+library <- normalizePath(Sys.getenv("N2GFL_LIBRARY", file.path("out", "lib")))
 .libPaths(c(library, .libPaths()))
 # NOT_CRAN: snapshots are compared too. The whole list of failures is wanted.
 Sys.setenv(NOT_CRAN = "true", TESTTHAT_MAX_FAILS = "Inf", R_LIBS = library)
