@@ -51,14 +51,17 @@ setup-%:
 	@$(RSCRIPT) tools/setup.R $*
 
 # Built from a copy, which keeps the objects: only what changed is compiled again.
-# R does not know which object includes which header, so a new header drops all.
+# R does not know which object includes which header, so a new header drops all; objects
+# that another build left in src stay there.
 # "|": the set-up runs before, but its running is no reason to install again.
 define install
 @echo "Installing n2gfl into $(@D)/lib"
-@mkdir -p $(@D)/lib $(@D)/pkg
+@mkdir -p $(@D)/lib
 @rm -rf $(addprefix $(@D)/pkg/,R man inst src/*.cpp \
   $(if $(filter %.hpp %.h %Makevars DESCRIPTION,$?),src))
-@cp -Rp DESCRIPTION NAMESPACE R src inst $(wildcard man) $(@D)/pkg
+@mkdir -p $(@D)/pkg/src
+@cp -Rp DESCRIPTION NAMESPACE R inst $(wildcard man) $(@D)/pkg
+@cp -p $(wildcard src/*.cpp src/*.h src/Makevars*) $(@D)/pkg/src
 @MAKEFLAGS=-j$(JOBS) $(1) $(R) CMD INSTALL $(2) --library=$(@D)/lib $(@D)/pkg >$(@D)/install.log 2>&1 \
   || { cat $(@D)/install.log; exit 1; }
 @touch $@

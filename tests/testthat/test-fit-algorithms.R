@@ -40,6 +40,19 @@ test_that("they agree on an image: a grid with two blocks", {
   }
 })
 
+test_that("fista multiplies by the columns at work, not by all of them in every step", {
+  withr::local_seed(243)
+  x <- matrix(rnorm(50 * 400), 50)
+  y <- rowSums(x[, c(50:55, 200:203)]) + rnorm(50)
+  for (sign in c("nonnegative", "free")) {
+    fit <- n2gfl(x, y, graph_chain(400), sign = sign, lambda1 = c(0.3, 0.2), lambda2 = 0.1,
+                 algorithm = "fista")
+    expect_true(all(fit$grid$converged))
+    expect_gt(sum(fit$grid$iter), 50)
+    expect_lt(fit$npasses, 0.6 * sum(fit$grid$iter))
+  }
+})
+
 test_that("they agree on the quadratic penalty", {
   withr::local_seed(243)
   for (family in c("gaussian", "binomial")) for (sign in c("nonnegative", "free")) {
