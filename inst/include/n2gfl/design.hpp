@@ -54,6 +54,7 @@ class Design {
   void use_rows(const VectorXd& weights) {
     used_.resize(0);
     if ((weights.array() == 0).any()) used_ = (weights.array() > 0).cast<double>();
+    counted_rows_ = used_.size() > 0 ? used_.sum() : rows_;
   }
 
   // Columns divided by their weighted standard deviation; a constant column becomes zero.
@@ -172,8 +173,8 @@ class Design {
     ++dots_;
     const Moments m = moments(j, v);
     const double removed = deconfounded() ? effects_.col(j).dot(part) : 0.0;
-    const double rows = used_.size() > 0 ? used_.sum() : rows_;
-    const double rest = std::fmax(0.0, m.squares - m.sum * m.sum / rows) + 1e-14 * m.squares;
+    const double mean_part = m.sum * m.sum / counted_rows_;
+    const double rest = std::fmax(0.0, m.squares - mean_part) + 1e-14 * m.squares;
     const double size = std::fabs(scale(j));
     return {scale(j) * (m.dot - removed), size * std::sqrt(rest), size * std::sqrt(m.squares),
             std::isfinite(m.squares) || expanded(j).allFinite()};
@@ -190,7 +191,7 @@ class Design {
     double sum = 0, squares = 0;  // of what is left of it in rows with weight
   };
 
-  Design(int rows, int cols) : rows_(rows), cols_(cols) {}
+  Design(int rows, int cols) : rows_(rows), cols_(cols), counted_rows_(rows) {}
 
   Column column(int j) const {
     return Column(values_ + static_cast<std::ptrdiff_t>(j) * rows_, rows_);
@@ -224,36 +225,43 @@ class Design {
   }
 
   Moments moments(int j, const VectorXd& v) const {
-    if (deconfounded() || used_.size() > 0) {
+    if (deconfounded()) {
       VectorXd x = expanded(j);
       if (used_.size() > 0) x.array() *= used_.array();
       return {raw_dot(j, v), x.sum(), x.squaredNorm()};
     }
-    if (starts_ == nullptr) return moments(values_ + static_cast<std::ptrdiff_t>(j) * rows_, v);
+    if (starts_ == nullptr) {
+      const double* x = values_ + static_cast<std::ptrdiff_t>(j) * rows_;
+      return used_.size() > 0 ? dense_moments<true>(x, v) : dense_moments<false>(x, v);
+    }
     Moments m;
     for (int k = starts_[j]; k < starts_[j + 1]; ++k) {
-      m.dot += values_[k] * v[indices_[k]];
-      m.sum += values_[k];
-      m.squares += values_[k] * values_[k];
+      const double x = values_[k], counted = used_.size() > 0 ? used_[indices_[k]] * x : x;
+      m.dot += x * v[indices_[k]];
+      m.sum += counted;
+      m.squares += counted * counted;
     }
     return m;
   }
 
   // All three at the speed of memory.
-  Moments moments(const double* x, const VectorXd& v) const {
+  template <bool kSomeRows>
+  Moments dense_moments(const double* x, const VectorXd& v) const {
     Eigen::Array4d dot = Eigen::Array4d::Zero(), sum = dot, squares = dot;
     int i = 0;
     for (; i + 4 <= rows_; i += 4) {
-      const Eigen::Array4d four = Packet(x + i);
+      Eigen::Array4d four = Packet(x + i);
       dot += four * Packet(v.data() + i);
+      if (kSomeRows) four *= Packet(used_.data() + i);
       sum += four;
       squares += four * four;
     }
     Moments m{dot.sum(), sum.sum(), squares.sum()};
     for (; i < rows_; ++i) {
+      const double counted = kSomeRows ? used_[i] * x[i] : x[i];
       m.dot += x[i] * v[i];
-      m.sum += x[i];
-      m.squares += x[i] * x[i];
+      m.sum += counted;
+      m.squares += counted * counted;
     }
     return m;
   }
@@ -287,6 +295,7 @@ class Design {
   mutable std::int64_t dots_ = 0;
   VectorXd scale_;
   VectorXd used_;                // 1 where a row has weight, else 0; empty when all have
+  double counted_rows_;          // how many have
   MatrixXd nuisance_, effects_;  // Z, and the b_j as columns
 };
 
