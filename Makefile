@@ -115,7 +115,7 @@ check: setup-check
 # Each trial has five minutes of its own, and the next one runs even if one fails.
 trials := $(filter-out common,$(patsubst tests/torture/%.R,%,$(wildcard tests/torture/*.R)))
 torture: setup-test out/installed
-	@status=0; for trial in $(foreach t,$(trials),$(if $(findstring $(TRIAL),$(t)),$(t))); do \
+	@status=0; for trial in $(foreach t,$(trials),$(if $(findstring _$(TRIAL),_$(t)),$(t))); do \
 	  SEED=$(SEED) timeout 900 $(RSCRIPT) tests/torture/$$trial.R 2>out/torture-$$trial.log || \
 	  { echo "$$trial failed, see out/torture-$$trial.log"; status=1; }; done; exit $$status
 

@@ -1,8 +1,8 @@
-# Whole models against a general conic solver: 30 random problems for each family and sign, with
+# Whole models against a general conic solver: 50 random problems for each family and sign, with
 # weights, offset, covariates, penalty factors and standardize switched on at random.
 
 # ECOS stops within about 1e-7 of the optimum and can never be below it.
-expect_conic <- function(family, sign, penalty = "fused", problems = 30) {
+expect_conic <- function(family, sign, penalty = "fused", problems = 50) {
   for (k in seq_len(problems)) {
     p <- random_problem(family, sign, penalty = penalty)
     lambda <- lambda_unit(p) * c(10^runif(1, -2, 0), 10^runif(1, -2.5, -0.3))
@@ -19,7 +19,7 @@ expect_conic <- function(family, sign, penalty = "fused", problems = 30) {
 }
 
 for (family in c("gaussian", "binomial")) for (sign in c("nonnegative", "nonpositive", "free")) {
-  test_that(paste("30 random problems:", family, sign), {
+  test_that(paste("50 random problems:", family, sign), {
     skip_if_not_installed("ECOSolveR")
     withr::local_seed(211)
     expect_conic(family, sign)
