@@ -238,7 +238,7 @@ as_plain_matrix <- function(x) {
   as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
 }
 
-# Stops at the first column that is not zero: no pass over x, no logical copy of it. NaN is not zero.
+# Stops at the first column that is not zero (NaN is not): no pass over x, no logical copy of it.
 is_all_zero <- function(x) {
   if (is_dgc(x)) return(!length(x@x) || isTRUE(min(x@x) == 0 && max(x@x) == 0))
   for (j in seq_len(ncol(x))) {
