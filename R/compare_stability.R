@@ -16,8 +16,8 @@
 #' regularly that the standard error is zero.
 #'
 #' @param object1,object2 What [stability()] takes, over the same features.
-#' @param s1,s2 The rows of the grids to compare: see `s` in [stability()]. Not used for runs
-#'   without a grid.
+#' @param s1,s2 The rows of the grids to compare: see `s` in [stability()]; `NULL` is
+#'   `"lambda.min"` for a cross-validation. Not used for runs without a grid.
 #' @param paired Do the runs of the two belong together one by one? By default yes if they have the
 #'   same number of runs and, for cross-validations, the same folds.
 #' @param level Confidence level of the interval.
@@ -33,7 +33,7 @@
 #' loose <- replicate(20, as.numeric(1:50 %in% c(1:4, sample(5:50, 6))))
 #' compare_stability(steady, loose)
 #' @export
-compare_stability <- function(object1, object2, s1 = "lambda.es", s2 = s1, paired = NULL,
+compare_stability <- function(object1, object2, s1 = NULL, s2 = s1, paired = NULL,
                               level = 0.95) {
   names <- c(label_of(substitute(object1)), label_of(substitute(object2)))
   level <- check_ratio(level, "level")
@@ -54,6 +54,7 @@ label_of <- function(expression) if (is.name(expression)) as.character(expressio
 
 compared_runs <- function(object, s) {
   source <- run_source(object)
+  if (is.null(s) && !is.null(source$index)) s <- default_choice
   rows <- run_rows(source, if (!is.null(source$grid)) s, NULL)
   if (length(rows) != 1) {
     stop_bad("`s1` and `s2` must each name one row of the grid, not ", length(rows), ".")

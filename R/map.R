@@ -14,9 +14,9 @@
 #' @param object A fit from [n2gfl()], a cross-validation from [cv.n2gfl()] or stability selection,
 #'   made from images.
 #' @param file Name of the file: `.nii` or `.nii.gz` (`.gii` for surfaces).
-#' @param s,row Which fit: `"lambda.min"`, `"lambda.1se"` or `"lambda.es"` for a cross-validation,
-#'   `c(lambda1 = , lambda2 = )` or the row of the grid for any. A fit with a single row needs
-#'   neither.
+#' @param s,row Which fit: `"lambda.min"` (what `NULL` means), `"lambda.1se"` or `"lambda.es"` for a
+#'   cross-validation, `c(lambda1 = , lambda2 = )` or the row of the grid for any. A fit with a
+#'   single row needs neither.
 #' @param what What to map:
 #'   * `"coef"`: the coefficients;
 #'   * `"selection"`: the share of the folds that selected a voxel; for a single fit 1 where a
@@ -36,11 +36,11 @@
 #' range(RNifti::readNifti(file))
 #' unlink(file)
 #' @export
-write_map <- function(object, file, s = "lambda.min", row = NULL,
+write_map <- function(object, file, s = NULL, row = NULL,
                       what = c("coef", "selection", "region", "probability"), ...) {
   check_empty_dots(...)
   what <- match_map(what, object, missing(what))
-  map <- map_values(object, what, if (missing(s)) NULL else s, row)
+  map <- map_values(object, what, s, row)
   surface <- map_surface(object)
   check_map_file(file, if (is.null(surface)) c(".nii", ".nii.gz") else ".gii")
   if (!is.null(surface)) return(invisible(write_surface_map(map, surface, file)))
@@ -65,11 +65,11 @@ write_map <- function(object, file, s = "lambda.min", row = NULL,
 #' map <- as_nifti(fit)
 #' map
 #' @export
-as_nifti <- function(object, s = "lambda.min", row = NULL,
+as_nifti <- function(object, s = NULL, row = NULL,
                      what = c("coef", "selection", "region", "probability"), ...) {
   check_empty_dots(...)
   what <- match_map(what, object, missing(what))
-  map <- map_values(object, what, if (missing(s)) NULL else s, row)
+  map <- map_values(object, what, s, row)
   image <- oro.nifti::nii2oro(map_nifti(map, image_space(object)))
   # RNifti hands over doubles; say what they are to be written as.
   image@datatype <- if (map$integer) 8 else 16
@@ -106,33 +106,6 @@ map_values <- function(object, what, s, row) {
   grid <- full_fit(object)$grid[row, ]
   text <- sprintf("n2gfl %s lambda1=%.4g lambda2=%.4g", what, grid$lambda1, grid$lambda2)
   list(values = as.double(values), integer = what == "region", what = what, description = text)
-}
-
-full_fit <- function(object) {
-  fit <- if (inherits(object, "n2gfl")) object else if (is.list(object)) object$n2gfl.fit
-  if (!inherits(fit, "n2gfl")) {
-    stop_bad("`object` must be a fit from n2gfl() or cv.n2gfl(), not ", describe(object), ".")
-  }
-  fit
-}
-
-# The one row of the grid that `s` or `row` means.
-map_row <- function(object, s, row) {
-  fit <- full_fit(object)
-  chosen <- !is.null(object$index)
-  if (is.null(s) && is.null(row)) {
-    if (nrow(fit$grid) == 1) return(1L)
-    if (!chosen) stop_bad("`row` or `s` must choose one of the ", nrow(fit$grid), " fits.")
-    s <- "lambda.min"
-  }
-  if (is.character(s) && !chosen) {
-    stop_bad("`s` must be c(lambda1 = , lambda2 = ) for a fit without cross-validation, not ",
-             describe(s), ".")
-  }
-  choice <- if (chosen) cv_choice(object, s, row, is.null(s)) else list(s = s, row = row)
-  row <- choose_rows(fit, choice$s, choice$row, exact = FALSE)
-  if (length(row) != 1) stop_bad("`row` or `s` must choose one fit, not ", length(row), ".")
-  row
 }
 
 # How many of the folds selected each feature, as a share; of a single fit, whether it did.

@@ -44,9 +44,9 @@ fitted.n2gfl <- function(object, x, s = NULL, row = NULL, covariates = NULL, off
 
 #' @rdname fitted.n2gfl
 #' @export
-fitted.cv.n2gfl <- function(object, x, s = "lambda.1se", row = NULL, ...) {
+fitted.cv.n2gfl <- function(object, x, s = NULL, row = NULL, ...) {
   if (missing(x)) stop_no_data("x", "fitted")
-  at <- cv_choice(object, s, row, missing(s))
+  at <- cv_choice(object, s, row)
   fitted(object$n2gfl.fit, x, s = at$s, row = at$row, ...)
 }
 
@@ -69,10 +69,10 @@ residuals.n2gfl <- function(object, x, y, s = NULL, row = NULL,
 
 #' @rdname fitted.n2gfl
 #' @export
-residuals.cv.n2gfl <- function(object, x, y, s = "lambda.1se", row = NULL, ...) {
+residuals.cv.n2gfl <- function(object, x, y, s = NULL, row = NULL, ...) {
   if (missing(x)) stop_no_data("x", "residuals")
   if (missing(y)) stop_no_data("y", "residuals")
-  at <- cv_choice(object, s, row, missing(s))
+  at <- cv_choice(object, s, row)
   residuals(object$n2gfl.fit, x, y, s = at$s, row = at$row, ...)
 }
 
@@ -151,8 +151,8 @@ deviance.n2gfl <- function(object, s = NULL, row = NULL, ...) {
 
 #' @rdname deviance.n2gfl
 #' @export
-deviance.cv.n2gfl <- function(object, s = "lambda.1se", row = NULL, ...) {
-  at <- cv_choice(object, s, row, missing(s))
+deviance.cv.n2gfl <- function(object, s = NULL, row = NULL, ...) {
+  at <- cv_choice(object, s, row)
   deviance(object$n2gfl.fit, s = at$s, row = at$row, ...)
 }
 
@@ -172,8 +172,8 @@ logLik.n2gfl <- function(object, s = NULL, row = NULL, ...) {
 
 #' @rdname deviance.n2gfl
 #' @export
-logLik.cv.n2gfl <- function(object, s = "lambda.1se", row = NULL, ...) {
-  at <- cv_choice(object, s, row, missing(s))
+logLik.cv.n2gfl <- function(object, s = NULL, row = NULL, ...) {
+  at <- cv_choice(object, s, row)
   logLik(object$n2gfl.fit, s = at$s, row = at$row, ...)
 }
 

@@ -10,7 +10,9 @@
 #'   fit. Penalties that are not in the grid are an error, unless `exact = TRUE`: there is no
 #'   interpolation, because it would break the sparsity and the regions.
 #'
-#'   For a cross-validation also `"lambda.1se"` (the default), `"lambda.min"` or `"lambda.es"`.
+#'   For a cross-validation also `"lambda.min"`, `"lambda.1se"` or `"lambda.es"`; there `NULL` is
+#'   `"lambda.min"`, the default of all functions that read a cross-validation (unlike glmnet's
+#'   `"lambda.1se"`; see *Which penalties* in [cv.n2gfl()]).
 #' @param row Numbers of rows of `object$grid`, another way to choose fits.
 #' @param exact Fit at those `s` that are not in the grid? See *Data*.
 #' @param refit Estimate the coefficients again on the regions that were selected, without
@@ -63,8 +65,8 @@ feature_names <- function(beta) {
 
 #' @rdname coef.n2gfl
 #' @export
-coef.cv.n2gfl <- function(object, s = "lambda.1se", row = NULL, ...) {
-  at <- cv_choice(object, s, row, missing(s))
+coef.cv.n2gfl <- function(object, s = NULL, row = NULL, ...) {
+  at <- cv_choice(object, s, row)
   coef(object$n2gfl.fit, s = at$s, row = at$row, ...)
 }
 
@@ -129,8 +131,8 @@ predict.n2gfl <- function(object, newx, s = NULL, row = NULL,
 
 #' @rdname predict.n2gfl
 #' @export
-predict.cv.n2gfl <- function(object, newx, s = "lambda.1se", row = NULL, ...) {
-  at <- cv_choice(object, s, row, missing(s))
+predict.cv.n2gfl <- function(object, newx, s = NULL, row = NULL, ...) {
+  at <- cv_choice(object, s, row)
   predict(object$n2gfl.fit, newx, s = at$s, row = at$row, ...)
 }
 
@@ -178,20 +180,6 @@ choose_rows <- function(object, s, row, exact = TRUE) {
   row <- find_rows(object$grid, s)
   if (anyNA(row)) stop_off_grid(object$grid, s[is.na(row), , drop = FALSE][1, ], exact)
   row
-}
-
-# What a cross-validation's `s` and `row` mean for its fit: list(s, row), one of them NULL.
-cv_choice <- function(object, s, row, s_missing) {
-  if (s_missing && !is.null(row)) return(list(s = NULL, row = row))
-  if (!is.character(s)) return(list(s = s, row = row))
-  if (!is.null(row)) stop_bad("`s` and `row` must not both be given.")
-  s <- match_choice(s, "s", c("lambda.1se", "lambda.min", "lambda.es"))
-  index <- object$index[sub("lambda.", "", s, fixed = TRUE)]
-  if (is.na(index)) {
-    stop_bad("`s` must be \"lambda.1se\" or \"lambda.min\" here, not \"", s,
-             "\", because the cross-validation has no such row.")
-  }
-  list(s = NULL, row = index[[1]])
 }
 
 # A misspelt argument must not vanish in `...`.
@@ -306,7 +294,6 @@ check_same_classes <- function(object, classes) {
 
 refit_arguments <- function(object, given, lambda1, lambda2) {
   same <- c(object[c("graph", "family", "sign", "penalty", "penalty.factor")], object$control)
-  if (isTRUE(object$deconfound)) same$deconfound <- "controls"
   same$lambda1 <- lambda1
   same$lambda2 <- lambda2
   if (isTRUE(object$deconfound)) same$deconfound <- "controls"

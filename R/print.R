@@ -61,8 +61,15 @@ print.cv.n2gfl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
     cat("\n\"Measure\" is the score on the grid, which flatters: the same data chose the row.\n",
         "\"Nested\" is the honest one, from folds that had no part in the choice.\n", sep = "")
   }
+  cat("\n`s` is \"", default_choice, "\" unless you choose: ",
+      lambda_text(x$grid[cv_choice(x)$row, ]), ".\n", sep = "")
+  print_notes(choice_notes(x))
   print_edge(x$edge)
   invisible(x)
+}
+
+print_notes <- function(notes) {
+  if (length(notes)) cat("\n", paste0(notes, "\n"), sep = "")
 }
 
 print_cv_head <- function(x) {

@@ -35,9 +35,9 @@
 #' atlas <- RNifti::asNifti(array(rep(1:2, each = 108), c(6, 6, 6)))
 #' region_table(fit, atlas = atlas, labels = c("lower half", "upper half"))
 #' @export
-region_table <- function(object, atlas = NULL, labels = NULL, s = "lambda.min", row = NULL, ...) {
+region_table <- function(object, atlas = NULL, labels = NULL, s = NULL, row = NULL, ...) {
   check_empty_dots(...)
-  row <- map_row(object, if (missing(s)) NULL else s, row)
+  row <- map_row(object, s, row)
   graph <- image_graph(object)
   place <- map_place(object, graph)
   beta <- full_fit(object)$beta[, row]

@@ -84,7 +84,7 @@ run_rows <- function(source, s, row) {
       stop_bad("`s` must be c(lambda1 = , lambda2 = ) for runs without a cross-validation, not ",
                describe(s), ".")
     }
-    return(cv_choice(source, s, row, s_missing = FALSE)$row)
+    return(cv_choice(source, s, row)$row)
   }
   choose_rows(source, s, row, exact = FALSE)
 }

@@ -11,7 +11,7 @@
 #' * the features that at least a share `cutoff` of the runs select, for a list or a matrix of runs.
 #'
 #' @inheritParams stability
-#' @param s,row One row of the grid, see [stability()]; `"lambda.es"` by default for a
+#' @param s,row One row of the grid, see [stability()]; `"lambda.min"` by default for a
 #'   cross-validation.
 #' @param graph The graph of the features, for runs that are given as a list or a matrix.
 #' @param cutoff For a list or a matrix: the share of runs that makes a feature part of a region.
@@ -36,7 +36,7 @@ stable_regions <- function(object, s = NULL, row = NULL, graph = NULL, cutoff = 
   }
   source <- run_source(object, graph)
   if (is.null(source$graph)) stop_bad("`graph` must be given for runs without one.")
-  if (is.null(s) && is.null(row) && !is.null(source$index)) s <- "lambda.es"
+  if (is.null(s) && is.null(row) && !is.null(source$index)) s <- default_choice
   row <- run_rows(source, s, row)
   if (length(row) != 1) {
     stop_bad("`s` or `row` must name one row of the grid, not ", length(row), ".")

@@ -93,7 +93,8 @@ summary.cv.n2gfl <- function(object, ...) {
   failed <- vapply(object$fold.fits, function(fold) sum(!fold$converged), 1)
   structure(
     c(object[c("call", "type.measure", "name", "foldid", "edge")],
-      list(nested = object$nested$estimate, failed = sum(failed > 0), table = table)),
+      list(notes = choice_notes(object), nested = object$nested$estimate,
+           failed = sum(failed > 0), table = table)),
     class = "summary.cv.n2gfl"
   )
 }
@@ -123,6 +124,7 @@ print.summary.cv.n2gfl <- function(x, digits = max(3, getOption("digits") - 3), 
     print(data.frame(Nested = number(x$nested$cvm), SE = number(x$nested$cvsd),
                      row.names = rownames(x$nested)))
   }
+  print_notes(x$notes)
   if (x$failed) cat("\nIn ", count_of(x$failed, "fold"), " some fits did not converge.\n", sep = "")
   print_edge(x$edge)
   invisible(x)

@@ -100,9 +100,9 @@ augment.n2gfl <- function(x, newx, y = NULL, data = NULL, s = NULL, row = NULL,
 
 #' @rdname tidy.n2gfl
 #' @exportS3Method generics::augment
-augment.cv.n2gfl <- function(x, newx, y = NULL, data = NULL, s = "lambda.1se", row = NULL, ...) {
+augment.cv.n2gfl <- function(x, newx, y = NULL, data = NULL, s = NULL, row = NULL, ...) {
   if (missing(newx)) stop_no_data("newx", "augment")
-  at <- cv_choice(x, s, row, missing(s))
+  at <- cv_choice(x, s, row)
   augment.n2gfl(x$n2gfl.fit, newx, y, data, s = at$s, row = at$row, ...)
 }
 
