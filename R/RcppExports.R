@@ -5,8 +5,8 @@ fit_grid_cpp <- function(x, map, y, weights, offset, covariates, graph, penalty_
     .Call(`_n2gfl_fit_grid_cpp`, x, map, y, weights, offset, covariates, graph, penalty_factor, lambda1, lambda2, paired, control, progress, alive)
 }
 
-lambda_max_cpp <- function(x, y, weights, offset, covariates, graph, penalty_factor, lambda2, control) {
-    .Call(`_n2gfl_lambda_max_cpp`, x, y, weights, offset, covariates, graph, penalty_factor, lambda2, control)
+null_model_cpp <- function(x, map, y, weights, offset, covariates, graph, penalty_factor, lambda2, control) {
+    .Call(`_n2gfl_null_model_cpp`, x, map, y, weights, offset, covariates, graph, penalty_factor, lambda2, control)
 }
 
 all_finite_cpp <- function(x) {
@@ -51,10 +51,6 @@ add_volume_cpp <- function(total, volume) {
 
 block_means_cpp <- function(volume, block, blocks) {
     .Call(`_n2gfl_block_means_cpp`, volume, block, blocks)
-}
-
-count_effects_cpp <- function(x, y, weights, limit) {
-    .Call(`_n2gfl_count_effects_cpp`, x, y, weights, limit)
 }
 
 label_parts_cpp <- function(graph, p, i, x, slack) {

@@ -92,6 +92,41 @@ check_trace <- function(value, name = "trace.it") {
   value == 1
 }
 
+# ---- arguments that do not exist ------------------------------------------------------------------
+
+# For functions whose `...` is there only to catch what was misspelt.
+check_empty_dots <- function(...) {
+  check_no_dots(list(...), known = names(formals(sys.function(sys.parent()))))
+}
+
+# A misspelt argument must not vanish in `...`. `known`: what the function takes.
+check_no_dots <- function(given, unless = "",
+                          known = names(formals(sys.function(sys.parent())))) {
+  if (!length(given)) return(invisible())
+  what <- unknown_argument(given, known)
+  stop_bad("`...` must be empty", unless, ", but there is an argument ", what,
+           if (!endsWith(what, "?")) ".")
+}
+
+# "`lambda`: did you mean `lambda1` or `lambda2`?", without its end.
+unknown_argument <- function(given, known, unnamed = "without a name") {
+  first <- names(given)[1]
+  if (is.null(first) || first == "") return(unnamed)
+  likely <- likely_arguments(first, setdiff(known, "..."))
+  paste0("`", first, "`", if (length(likely)) {
+    paste0("; did you mean ", paste0("`", likely, "`", collapse = " or "), "?")
+  })
+}
+
+# Names that begin like this one, or differ from it by a slip of the finger.
+likely_arguments <- function(name, known) {
+  begins <- known[startsWith(known, name)]
+  near <- begins[nchar(begins) - nchar(name) <= 2]
+  if (length(begins)) return(utils::head(if (length(near)) near else begins, 3))
+  away <- drop(utils::adist(name, known, ignore.case = TRUE))
+  utils::head(known[order(away)][sort(away) <= min(2, nchar(name) / 3)], 1)
+}
+
 # ---- packages that are asked for by name ---------------------------------------------------------
 
 # The packages in Suggests are not there on every machine.
@@ -218,6 +253,10 @@ check_matrix <- function(x, name, finite = TRUE) {
   if (is.data.frame(x)) {
     stop_bad("`", name, "` must be a matrix, not a data frame: use as.matrix() or model.matrix().")
   }
+  if (inherits(x, "n2gfl_cohort")) {
+    stop_bad("`", name, "` must be a matrix or images, not a whole cohort: give its element ",
+             "`images`, as in cohort$images.")
+  }
   if (inherits(x, "Matrix")) {
     x <- as_plain_matrix(x)
   } else if (!is.matrix(x) || !(is.numeric(x) || is.logical(x))) {
@@ -340,12 +379,30 @@ check_rank <- function(covariates, weights, intercept) {
 
 # ---- graph and the whole problem -----------------------------------------------------------------
 
-check_graph <- function(graph, n, per = "column of `x`") {
-  graph <- as_graph(graph)
+check_graph <- function(given, n, per = "column of `x`") {
+  graph <- as_graph(given)
   if (graph$n != n) {
-    stop_bad("`graph` must have one node per ", per, " (", n, "), not ", graph$n, ".")
+    stop_bad("`graph` must have one node per ", per, " (", n, "), not ", graph$n, ".",
+             mask_hint(given))
   }
   graph
+}
+
+# A mask is easily taken for a graph.
+mask_hint <- function(given) {
+  size <- dim(given)
+  is_mask <- is.array(given) && (length(size) == 3 || is.logical(given) || all(given %in% 0:1))
+  if (is_mask) " If it is a mask, give graph_mask(mask)."
+}
+
+# Without fusion there is nothing that a graph could say.
+check_fit_graph <- function(graph, lambda2, n) {
+  if (!is.null(graph)) return(check_graph(graph, n))
+  if (is.numeric(lambda2) && length(lambda2) && all(lambda2 %in% 0)) {
+    return(new_graph(n, integer(0), integer(0), numeric(0), "edges"))
+  }
+  stop_bad("`graph` must say which columns of `x` are neighbours, see graph_mask(), ",
+           "graph_grid(), graph_chain() and graph_mesh(); only lambda2 = 0 needs none.")
 }
 
 # The part of a graph that the core reads.
@@ -354,7 +411,7 @@ graph_list <- function(graph) unclass(graph)[c("n", "from", "to", "weight")]
 # Every argument that describes the data, checked and ready for the core. x is not copied.
 check_data <- function(arguments, control, finite) {
   x <- check_x(arguments$x, finite)
-  graph <- check_graph(arguments$graph, ncol(x))
+  graph <- check_fit_graph(arguments$graph, arguments$lambda2, ncol(x))
   weights <- check_weights(arguments$weights, nrow(x))
   response <- check_y(arguments$y, control$family, weights)
   offset <- check_offset(arguments$offset, nrow(x))

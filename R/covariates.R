@@ -79,8 +79,8 @@ covariate_frame <- function(terms, data, n, name) {
   structure(frame, class = "data.frame", row.names = seq_len(n))
 }
 
-stop_no_variable <- function(variable, data, name) {
-  stop_bad("`", name, "` must have the variables of `covariates`, but there is no `", variable, "`",
+stop_no_variable <- function(variable, data, name, of = "`covariates`") {
+  stop_bad("`", name, "` must have the variables of ", of, ", but there is no `", variable, "`",
            if (length(data)) paste0(" among ", quoted(names(data))), ".")
 }
 

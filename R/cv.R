@@ -22,12 +22,17 @@
 #'   larger `lambda1`.
 #' * `lambda.es`: the most stable row, by the estimation stability [ES()] in its "fit" form on
 #'   centred `x`, among those within one standard error of the best that have no more regions than
-#'   `lambda.min`. **This is the choice to report when the map matters**: it selects the same
-#'   features again when the data change a little, and costs at most one standard error of accuracy.
+#'   `lambda.min`. It often selects the same features again when the data change a little, and costs
+#'   at most one standard error of accuracy. Look at its size: a map of all features is stable, too.
 #'
-#' The best score on a grid flatters, since the same held-out data chose it. `nested = TRUE` repeats
-#' the whole procedure, grid and choice of penalties included, inside each fold's training rows and
-#' scores it on the rows held out: an honest estimate. It takes about `nfolds` times as long.
+#' `coef()`, `predict()`, maps, tables and pictures take `lambda.min` unless `s` or `row` is given.
+#' (glmnet takes `lambda.1se`. With fusion the sparsest row is the one with the fewest regions, which
+#' can be a single region with more features than `lambda.min` has; `print()` says when that is so.)
+#'
+#' The best score on a grid is optimistically biased, since the same held-out data chose it.
+#' `nested = TRUE` repeats the whole procedure, grid and choice of penalties included, inside each
+#' fold's training rows and scores it on the rows held out: an honest estimate. It takes about
+#' `nfolds` times as long.
 #'
 #' @section Parallel and interrupted runs:
 #' Folds, repeats and outer folds run in parallel when a [future::plan()] is set; all plans give
@@ -105,14 +110,17 @@ cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds =
   nested <- check_flag(nested, "nested")
   keep <- check_flag(keep, "keep")
   trace <- check_trace(trace.it)
-  group <- check_group(group, nrow(problem$data$x))
+  group <- check_group(align_rows(group, "group", problem$rows), nrow(problem$data$x))
+  foldid <- align_rows(foldid, "foldid", problem$rows)
   folds <- check_folds(problem, nfolds, foldid, group, nrepeats, nested)
+  if (folds$drawn) check_class_sizes(problem, group, max(folds$foldid), measure)
 
   store <- open_checkpoint(checkpoint, cv_key(problem, folds, group, measure, checkpoint))
   folds <- remember_folds(store, folds)
   store <- store_for_folds(store, folds)
   check_all_folds(problem, folds, measure)
   cv <- cross_validate(problem, folds$foldid, measure, problem$data$weights, store, trace)
+  warn_wrong_sign(cv$full$effects, problem)
   warn_not_converged(cv$full, problem$control)
   warn_folds_not_converged(cv$folds)
   object <- new_cv(cv, problem, folds, measure, keep, call)
@@ -123,18 +131,22 @@ cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds =
 # Arguments for n2gfl() by way of `...`: a misspelt one must not vanish.
 check_dots <- function(...) {
   given <- list(...)
-  known <- setdiff(names(formals(n2gfl)), c("x", "y", "graph", "trace.it"))
+  known <- setdiff(fit_argument_names(), c("graph", "trace.it"))
   names <- if (is.null(names(given))) rep("", length(given)) else names(given)
   bad <- which(!names %in% known)
-  if (length(bad)) {
-    what <- if (names[bad[1]] == "") "one without a name" else paste0("`", names[bad[1]], "`")
-    stop_bad("`...` must hold arguments of n2gfl() by name, but there is ", what, ".")
-  }
+  if (length(bad)) stop_unknown_argument(given[bad], known)
   if (anyDuplicated(names)) {
     stop_bad("`...` must hold each argument of n2gfl() once, but `",
              names[anyDuplicated(names)], "` is there more than once.")
   }
   given
+}
+
+# The same sentence for n2gfl() itself and for those who hand their `...` on to it.
+stop_unknown_argument <- function(given, known) {
+  what <- unknown_argument(given, known, "one without a name")
+  stop_bad("`...` must hold arguments of n2gfl() by name, but there is ", what,
+           if (!endsWith(what, "?")) ".")
 }
 
 # ---- folds ---------------------------------------------------------------------------------------
@@ -191,60 +203,92 @@ store_for_folds <- function(store, folds) {
   store
 }
 
+# Folds that were drawn cannot give every fold a class with fewer observations (or groups) than
+# folds. An AUC needs that; for the other measures it is a weakness that the user should know of.
+check_class_sizes <- function(problem, group, nfolds, measure) {
+  if (problem$control$family != "binomial") return(invisible())
+  used <- problem$data$weights > 0
+  unit <- if (is.null(group)) seq_along(used) else as.integer(group)
+  sizes <- vapply(c(-1, 1), function(class) {
+    length(unique(unit[used & problem$data$y == class]))
+  }, 0L)
+  least <- which.min(sizes)
+  has <- paste0("class ", quoted(problem$data$classnames[least]), " has ",
+                count_of(sizes[least], if (is.null(group)) "observation" else "group"))
+  if (sizes[least] < 2) {
+    stop_bad("`y` must have at least 2 ", if (is.null(group)) "observations" else "groups",
+             " of each class for cross-validation, but ", has, ".")
+  }
+  if (sizes[least] >= nfolds) return(invisible())
+  if (measure == "auc") {
+    stop_bad("`nfolds` must be at most ", sizes[least], " for type.measure = \"auc\", because ",
+             "every fold needs both classes and ", has, ", not ", nfolds, ".")
+  }
+  warning("`nfolds` = ", nfolds, " is too many, because ", has, ": ", nfolds - sizes[least],
+          " folds hold out none of them, so their scores say nothing about this class; `nfolds` = ",
+          sizes[least], " would avoid that.", call. = FALSE)
+}
+
 # What would end the work in its middle, or give a score that is no number, is found before it
 # begins.
 check_all_folds <- function(problem, folds, measure) {
+  about <- list(measure = measure, drawn = folds$drawn)
   for (k in seq_len(ncol(folds$foldid))) {
-    check_each_fold(problem, folds$foldid[, k], problem$data$weights, measure)
+    check_each_fold(problem, folds$foldid[, k], problem$data$weights, about)
   }
   for (k in seq_along(folds$inner)) {
     weights <- problem$data$weights * (folds$foldid[, 1] != k)
-    check_each_fold(problem, folds$inner[[k]], weights, measure, paste(" inside fold", k))
+    check_each_fold(problem, folds$inner[[k]], weights, about, paste(" inside fold", k))
   }
 }
 
-check_each_fold <- function(problem, foldid, weights, measure, where = "") {
+# The argument that decided on the folds, and must change if they will not do.
+fold_argument <- function(about) if (about$drawn) "`nfolds`" else "`foldid`"
+
+check_each_fold <- function(problem, foldid, weights, about, where = "") {
   used <- weights > 0
   for (k in seq_len(max(foldid))) {
     if (!any(used & foldid == k)) {
-      stop_bad("`foldid` must put a row with a positive weight into every fold, but fold ", k,
-               where, " has none.")
+      stop_bad(fold_argument(about), " must put a row with a positive weight into every fold, ",
+               "but fold ", k, where, " has none.")
     }
-    check_fold_response(problem, used & foldid != k, used & foldid == k, measure, k, where)
-    check_fold_covariates(problem, weights * (foldid != k), k, where)
+    check_fold_response(problem, used & foldid != k, used & foldid == k, about, k, where)
+    check_fold_view(problem, weights * (foldid != k), k, where)
   }
 }
 
-check_fold_response <- function(problem, train, held, measure, k, where) {
+check_fold_response <- function(problem, train, held, about, k, where) {
   y <- problem$data$y
   if (problem$control$family == "gaussian") {
     if (length(unique(y[train])) < 2) {
-      stop_bad("`foldid` must leave a `y` that varies in every training set, but without fold ", k,
-               where, " all its values are ", number_text(y[train][1]), ".")
+      stop_bad(fold_argument(about), " must leave a `y` that varies in every training set, but ",
+               "without fold ", k, where, " all its values are ", number_text(y[train][1]), ".")
     }
     return(invisible())
   }
-  stop_lost_class(problem, y[train], k, where, "leave both classes in every training set",
+  stop_lost_class(problem, y[train], about, k, where, "leave both classes in every training set",
                   "without")
-  if (measure == "auc") {
-    stop_lost_class(problem, y[held], k, where, "put both classes into every fold for \"auc\"",
-                    "in")
+  if (about$measure == "auc") {
+    stop_lost_class(problem, y[held], about, k, where,
+                    "put both classes into every fold for \"auc\"", "in")
   }
 }
 
-# A covariate that varies in one fold only, such as a small site's, is lost without it.
-check_fold_covariates <- function(problem, weights, k, where) {
-  tryCatch(
-    check_rank(problem$data$covariates, weights, problem$control$intercept),
-    error = function(e) stop_bad("Without fold ", k, where, ", ", conditionMessage(e))
-  )
+# A covariate that varies in one fold only, such as a small site's, is lost without it, and so may
+# be the controls that `deconfound` needs.
+check_fold_view <- function(problem, weights, k, where) {
+  tryCatch({
+    data <- data_at(problem$data, weights, paste0("fold ", k, where))
+    check_rank(data$covariates, weights, problem$control$intercept)
+  }, error = function(e) stop_bad("Without fold ", k, where, ", ", conditionMessage(e)))
 }
 
-stop_lost_class <- function(problem, y, k, where, wanted, preposition) {
+stop_lost_class <- function(problem, y, about, k, where, wanted, preposition) {
   lost <- setdiff(c(-1, 1), y)
   if (!length(lost)) return(invisible())
-  stop_bad("`foldid` must ", wanted, ", but ", preposition, " fold ", k, where,
-           " there is no row of class ", quoted(problem$data$classnames[(lost[1] + 3) / 2]), ".")
+  stop_bad(fold_argument(about), " must ", wanted, ", but ", preposition, " fold ", k, where,
+           " there is no row of class ", quoted(problem$data$classnames[(lost[1] + 3) / 2]),
+           if (about$drawn) ": take fewer folds", ".")
 }
 
 cv_key <- function(problem, folds, group, measure, checkpoint) {
@@ -343,24 +387,35 @@ sparsest_row <- function(rows, grid) {
   rows[order(grid$df[rows], grid$nonzero[rows], -grid$lambda2[rows], -grid$lambda1[rows])[1]]
 }
 
-# The edges of the grid on which the best row lies, named, with what to pass to look beyond them.
+# The edges of the grid on which the best row lies, named, with a value to try beyond each of them.
 grid_edges <- function(grid, best) {
   # Beyond larger penalties there is only the empty model again.
   filled <- grid$nonzero[best] > 0
   lambda2 <- grid$lambda2[best]
-  lambda1 <- grid$lambda1[grid$lambda2 == lambda2]
+  first <- sort(grid$lambda1[grid$lambda2 == lambda2])
+  second <- sort(unique(grid$lambda2))
   here <- grid$lambda1[best]
+  several <- length(first) > 1
   c(
-    `largest lambda1` = if (length(lambda1) > 1 && here == max(lambda1) && filled)
-      "pass larger values as `lambda1`",
-    `smallest lambda1` = if (length(lambda1) > 1 && here == min(lambda1) && here > 0)
-      "pass a smaller `lambda.min.ratio`, or smaller values as `lambda1`",
-    `largest lambda2` = if (any(grid$lambda2 < lambda2) && lambda2 == max(grid$lambda2) && filled)
-      "pass larger values as `lambda2`",
-    `smallest lambda2` = if (any(grid$lambda2 > lambda2) && lambda2 == min(grid$lambda2) &&
-                             lambda2 > 0)
-      "pass smaller values as `lambda2`"
+    `largest lambda1` = if (several && here == max(first) && filled)
+      paste("try lambda1 up to", beyond(rev(first))),
+    `smallest lambda1` = if (several && here == min(first) && here > 0)
+      paste0("try lambda1 down to ", beyond(first, 5), " (lambda.min.ratio = ",
+             number_text(signif(min(first) / max(first) / 5, 2)), ")"),
+    `largest lambda2` = if (any(second < lambda2) && lambda2 == max(second) && filled)
+      paste("try lambda2 up to", beyond(rev(second))),
+    `smallest lambda2` = if (any(second > lambda2) && lambda2 == min(second) && lambda2 > 0)
+      paste("try lambda2 down to", beyond(second))
   )
+}
+
+# The next value beyond the first of a sequence, by the ratio of its first two but at least by
+# `least`; in two digits.
+beyond <- function(values, least = 2) {
+  ratio <- values[1] / values[2]
+  if (!is.finite(ratio)) ratio <- least
+  ratio <- if (ratio > 1) max(ratio, least) else min(ratio, 1 / least)
+  number_text(signif(values[1] * ratio, 2))
 }
 
 # ---- the object ----------------------------------------------------------------------------------

@@ -355,7 +355,7 @@ as_graph <- function(graph) {
 #' @export
 as_graph.default <- function(graph) {
   stop_bad("`graph` must be a graph from one of the graph_*() functions, an igraph graph or a ",
-           "square adjacency matrix, not ", describe(graph), ".")
+           "square adjacency matrix, not ", describe(graph), ".", mask_hint(graph))
 }
 
 #' @export
@@ -425,7 +425,7 @@ symmetry_slack <- function(weights) 1e-10 * max(0, abs(weights[is.finite(weights
 check_square <- function(graph) {
   if (nrow(graph) != ncol(graph) || nrow(graph) < 1) {
     stop_bad("`graph` must be a square adjacency matrix, not ", nrow(graph), " x ", ncol(graph),
-             ".")
+             ".", mask_hint(graph))
   }
 }
 
@@ -437,7 +437,7 @@ stop_adjacency <- function(at, what) {
 stop_not_symmetric <- function(graph, at) {
   stop_bad("`graph` must be a symmetric adjacency matrix, but entry [", at[1], ", ", at[2], "] is ",
            number_text(as.double(graph[at[1], at[2]])), " and [", at[2], ", ", at[1], "] is ",
-           number_text(as.double(graph[at[2], at[1]])), ".")
+           number_text(as.double(graph[at[2], at[1]])), ".", mask_hint(graph))
 }
 
 # Edges of an object whose node numbers are known to be right; its weights are not.

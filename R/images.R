@@ -146,7 +146,6 @@ unpack_images <- function(arguments) {
   images <- arguments$x
   arguments$x <- images$x
   if (is.null(arguments$graph)) arguments$graph <- images$graph
-  if (is.null(arguments$data)) arguments$data <- images$data
   arguments$space <- images$space
   arguments
 }
@@ -261,14 +260,6 @@ show_reading <- function(i, n) {
 }
 
 # ---- refusals ------------------------------------------------------------------------------------
-
-check_empty_dots <- function(...) {
-  given <- list(...)
-  if (!length(given)) return(invisible())
-  first <- names(given)[1]
-  what <- if (is.null(first) || first == "") "without a name" else paste0("`", first, "`")
-  stop_bad("`...` must be empty, but there is an argument ", what, ".")
-}
 
 check_threshold <- function(threshold) {
   if (!is_number(threshold) || threshold == Inf) {

@@ -18,6 +18,7 @@
 #' coefficients are zero.
 #' @param lambda2 One or more nonnegative numbers, in any order.
 #' @inheritParams n2gfl
+#' @param ... Must be empty.
 #' @return A number for each `lambda2`.
 #' @seealso [n2gfl()], which starts its sequence of `lambda1` there.
 #' @examples
@@ -32,15 +33,22 @@
 #' @export
 lambda_max <- function(x, y, graph = NULL, lambda2 = 0, family = c("gaussian", "binomial"),
                        sign = c("nonnegative", "nonpositive", "free"), covariates = NULL,
-                       data = NULL, weights = NULL, offset = NULL,
-                       penalty = c("fused", "laplacian"), penalty.factor = NULL,
-                       standardize = FALSE, intercept = TRUE) {
+                       data = NULL, deconfound = NULL, controls = NULL, weights = NULL,
+                       offset = NULL, penalty = c("fused", "laplacian"), penalty.factor = NULL,
+                       standardize = FALSE, intercept = TRUE, ...) {
+  check_empty_dots(...)
   arguments <- as.list(environment())
-  arguments$lambda2 <- NULL  # any order will do here
+  # Any order will do here; without a graph only the lasso's is defined.
+  arguments$lambda2 <- if (is.null(graph) && identical(lambda2, 0)) 0
   problem <- check_problem(fit_arguments(arguments))
   lambda2 <- check_lambda_values(lambda2, "lambda2")
+  null_model(problem, lambda2)$lambda_max
+}
 
-  data <- problem$data
-  lambda_max_cpp(data$x, data$y, data$weights, data$offset, data$covariates,
+# What is known before any fit: list(lambda_max = one number for each lambda2, effects = see
+# sign_check.R).
+null_model <- function(problem, lambda2) {
+  data <- data_at(problem$data, problem$data$weights)
+  null_model_cpp(data$x, data$map, data$y, data$weights, data$offset, unpenalised_matrix(data),
                  graph_list(data$graph), data$penalty.factor, lambda2, problem$control)
 }

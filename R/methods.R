@@ -31,6 +31,8 @@
 #' @export
 fitted.n2gfl <- function(object, x, s = NULL, row = NULL, covariates = NULL, offset = NULL, ...) {
   if (missing(x)) stop_no_data("x", "fitted")
+  covariates <- align_new(covariates, "covariates", x)
+  offset <- align_new(offset, "offset", x)
   # predict() would name its own arguments.
   x <- check_newx(x, object, "x")
   coded <- check_newcovariates(covariates, nrow(x), object, "covariates", "x")
@@ -60,6 +62,8 @@ residuals.n2gfl <- function(object, x, y, s = NULL, row = NULL,
   if (missing(x)) stop_no_data("x", "residuals")
   if (missing(y)) stop_no_data("y", "residuals")
   check_given_weights(weights, object)
+  y <- resolve_outcome(align_arguments(list(x = x, y = y)))$y
+  weights <- align_new(weights, "weights", x)
   data <- list(y = y, weights = weights)
   mean <- do.call(fitted, c(list(object, x, s, row, covariates, offset),
                             data_for_refit(data, ...)))

@@ -37,6 +37,20 @@
 #' With `penalty = "laplacian"` and more than 1,000 such features the gap is an estimate: what is
 #' left of their gradient is charged at twice the largest coefficient.
 #'
+#' @section Rows by name:
+#' Images know their files, and a matrix may have row names. If `data` has a column or row names that
+#' name them (by path, by file name with or without its ending, or by participant: `sub-01` or `01`
+#' of the file `sub-01_T1w.nii.gz`), its rows are put into the order of `x`, and a message says so;
+#' `data` may have further rows. If only some rows of `x` are named, it is an error. If none is, rows
+#' are taken in order, for images with a message. The same holds for the names of `y`, `weights`,
+#' `offset`, `group` and `foldid` and for the row names of a matrix of covariates. Beside a `data`
+#' whose rows had to be moved, a vector without names must be one of its columns.
+#'
+#' @section Signs:
+#' With `sign = "nonnegative"` features can only rise with the response (or with the probability of
+#' the modelled class). If most of those with a strong effect of their own fall, or the other way
+#' round for `"nonpositive"`, a warning says so: the levels of `y` may be the wrong way round.
+#'
 #' @section Memory:
 #' A double matrix or a `dgCMatrix` is used where it lies: never copied, centred or scaled in
 #' memory. Integer and logical matrices are converted to double once, at a cost of 8 bytes an entry;
@@ -48,12 +62,17 @@
 #'   values. See *Memory*.
 #' @param y The response. For `"gaussian"` a numeric vector that is not constant. For `"binomial"` a
 #'   vector with two classes: -1 and 1, 0 and 1, logical, or a factor; all mean the same. The
-#'   larger value, or the later level, is the class whose probability is modelled. Empty factor
-#'   levels are ignored.
+#'   larger value, or the later level, is the class whose probability is modelled (a message says
+#'   which for text, whose order is the alphabet's). Empty factor levels are ignored.
+#'
+#'   Or where to find it: the name of a column of `data`, or a formula with the outcome on its left
+#'   and the covariates on its right, such as `diagnosis ~ age + sex` (`diagnosis ~ 1` for none).
 #' @param graph The graph of the features, with one node per column of `x`: see [graph_mask()],
 #'   [graph_grid()], [graph_chain()], [graph_mesh()], [graph_edges()], or anything that
-#'   [as_graph()] takes (an igraph graph, an adjacency matrix). Images bring their own.
+#'   [as_graph()] takes (an igraph graph, an adjacency matrix). Images bring their own, and
+#'   `lambda2 = 0` needs none.
 #' @param family Kind of response, `"gaussian"` or `"binomial"`.
+#' @param ... Must be empty: arguments after it must be given by their full names.
 #' @param sign Which coefficients are allowed: `"nonnegative"`, `"nonpositive"` or `"free"`.
 #' @param covariates Variables that enter without a penalty and without a sign, such as age and sex:
 #'   a formula without a left side, `~ age + sex`, for variables in `data`, or a numeric matrix (or
@@ -61,8 +80,8 @@
 #'   intercept, anew for the training rows of each fold: factor levels, contrasts and the bases of
 #'   `poly()` or `scale()` are learnt there. A level that occurs only among the rows held out is an
 #'   error. The columns must be linearly independent of the intercept and of each other.
-#' @param data A data frame with the variables of `covariates`, one row per row of `x`. By default
-#'   the subjects of the images, if `x` is images.
+#' @param data A data frame with the variables of `covariates` and of `y`, one row per row of `x`. By
+#'   default the subjects of the images, if `x` is images. See *Rows by name*.
 #' @param deconfound `NULL`, or `"controls"`: remove the effects of the `covariates` from the
 #'   features, as estimated among the controls by (weighted) least squares: each feature is taken as
 #'   it would be at the controls' mean covariates. In a cross-validation the effects are estimated
@@ -147,7 +166,7 @@
 #'              lambda1 = c(0.3, 0.1, 0.03), lambda2 = c(0.3, 0.1))
 #' fit$grid
 #' @export
-n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"),
+n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"), ...,
                   sign = c("nonnegative", "nonpositive", "free"), covariates = NULL,
                   data = NULL, deconfound = NULL, controls = NULL, weights = NULL, offset = NULL,
                   lambda1 = NULL, lambda2 = NULL, nlambda1 = 30, nlambda2 = 5,
@@ -155,12 +174,14 @@ n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"),
                   penalty.factor = NULL, standardize = FALSE, intercept = TRUE,
                   algorithm = c("pursuit", "fista", "ista"), thresh = 1e-6, maxit = 10000,
                   threads = 1, trace.it = 0) {
+  if (...length()) stop_unknown_argument(list(...), fit_argument_names())
   arguments <- as.list(environment())
   call <- call_without_data(match.call())
   problem <- check_problem(arguments, finite = FALSE)
   progress <- if (check_trace(trace.it)) show_progress
 
   fits <- solve_problem(problem, progress = progress)
+  warn_wrong_sign(fits$effects, problem)
   warn_not_converged(fits, problem$control)
   new_fit(fits, problem, call)
 }
@@ -170,13 +191,15 @@ n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"),
 # `finite`: FALSE spares a pass over x when the next thing is solve_problem(), which refuses numbers
 # that are not finite by itself.
 check_problem <- function(arguments, finite = TRUE) {
+  arguments <- resolve_outcome(align_arguments(arguments))
   arguments <- unpack_images(arguments)
   control <- check_control(arguments)
-  data <- check_data(arguments, control, finite || !is.null(arguments$space))
-  if (!is.null(data$space)) warn_wrong_sign(data, control)
+  data <- check_data(arguments, control, finite)
+  announce_outcome(arguments$y, data, control$family)
   list(data = data, control = control, lambda1 = check_lambda(arguments$lambda1, "lambda1"),
        lambda2 = check_lambda(arguments$lambda2, "lambda2"),
-       offset = !is.null(arguments$offset), weighted = !is.null(arguments$weights))
+       offset = !is.null(arguments$offset), weighted = !is.null(arguments$weights),
+       rows = arguments$rows)
 }
 
 check_control <- function(arguments) {
@@ -195,9 +218,12 @@ check_control <- function(arguments) {
   )
 }
 
+# The arguments of n2gfl() that have a default.
+fit_argument_names <- function() setdiff(names(formals(n2gfl)), c("x", "y", "..."))
+
 # All arguments of n2gfl(): those given, and the defaults for the rest.
 fit_arguments <- function(given) {
-  defaults <- as.list(formals(n2gfl))[-(1:2)]  # x and y have none
+  defaults <- as.list(formals(n2gfl))[fit_argument_names()]
   lacking <- setdiff(names(defaults), names(given))
   c(given, lapply(defaults[lacking], eval, baseenv()))
 }
@@ -208,17 +234,21 @@ fit_arguments <- function(given) {
 solve_problem <- function(problem, weights = problem$data$weights, grid = NULL, progress = NULL,
                           alive = "") {
   data <- data_at(problem$data, weights)
-  unpenalised <- if (is.null(data$map)) data$covariates else matrix(0, nrow(data$x), 0)
   lambda1 <- if (is.null(grid)) problem$lambda1 else grid$lambda1
   lambda2 <- if (is.null(grid)) problem$lambda2 else grid$lambda2
   fits <- tryCatch(
-    fit_grid_cpp(data$x, data$map, data$y, weights, data$offset, unpenalised,
-                 graph_list(data$graph), data$penalty.factor, lambda1, lambda2, !is.null(grid),
-                 problem$control, progress, alive),
+    fit_grid_cpp(data$x, data$map, data$y, weights, data$offset,
+                 unpenalised_matrix(data), graph_list(data$graph), data$penalty.factor, lambda1,
+                 lambda2, !is.null(grid), problem$control, progress, alive),
     `std::bad_alloc` = function(e) stop_no_memory(data),
     `n2gfl::NotFinite` = function(e) stop_not_finite(data$x, "x")
   )
   undo_deconfound(fits, data$map, data$x)
+}
+
+# Covariates that were removed from x are not fitted beside it.
+unpenalised_matrix <- function(data) {
+  if (is.null(data$map)) data$covariates else matrix(0, nrow(data$x), 0)
 }
 
 stop_no_memory <- function(data) {

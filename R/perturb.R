@@ -48,7 +48,7 @@ perturb.n2gfl <- function(x, y, graph = NULL, ...,
   B <- check_count(B, "B", 2L)
   fraction <- check_ratio(fraction, "fraction")
   trace <- check_trace(trace.it)
-  group <- check_group(group, nrow(problem$data$x))
+  group <- check_group(align_rows(group, "group", problem$rows), nrow(problem$data$x))
 
   drawn <- draw_runs(perturb, fold_classes(problem$data$y), group, B, fraction)
   store <- open_checkpoint(checkpoint, if (!is.null(checkpoint)) {
@@ -60,6 +60,7 @@ perturb.n2gfl <- function(x, y, graph = NULL, ...,
   full <- fit_all_rows(problem, problem$data$weights, store, if (trace) show_progress, "")
   fits <- run_tasks(run_weights(problem, drawn), fit_run, problem = problem,
                     grid = full[c("lambda1", "lambda2")], checkpoint = store, trace = trace)
+  warn_wrong_sign(full$effects, problem)
   warn_not_converged(full, problem$control)
   warn_folds_not_converged(fits)
   new_perturbed(full, fits, problem, drawn, perturb, call)

@@ -85,7 +85,8 @@ coef.cv.n2gfl <- function(object, s = NULL, row = NULL, ...) {
 #'   * `"coefficients"`: as [coef()][coef.n2gfl];
 #'   * `"nonzero"`: which coefficients are not zero.
 #' @param newcovariates,newoffset Covariates and offset of the new observations; needed if the fit
-#'   had them.
+#'   had them. If the covariates were a formula, a data frame with its variables; its rows are
+#'   matched by name as those of `data` in [n2gfl()]. New images bring their own table.
 #' @return For `"link"`, `"response"` and `"class"` a matrix with one row per observation and one
 #'   column per fit; for `"coefficients"` a sparse matrix; for `"nonzero"` a list with the feature
 #'   numbers of each fit.
@@ -119,6 +120,11 @@ predict.n2gfl <- function(object, newx, s = NULL, row = NULL,
              "\", not \"class\".")
   }
   if (missing(newx)) stop_bad("`newx` must be given for type \"", type, "\".")
+  if (is.null(newcovariates) && !is.null(object$coding) && is_images(newx)) {
+    newcovariates <- newx$data
+  }
+  newcovariates <- align_new(newcovariates, "newcovariates", newx)
+  newoffset <- align_new(newoffset, "newoffset", newx)
   newx <- check_newx(newx, object)
   newcovariates <- check_newcovariates(newcovariates, nrow(newx), object)
   newoffset <- check_newoffset(newoffset, nrow(newx), object)
@@ -180,14 +186,6 @@ choose_rows <- function(object, s, row, exact = TRUE) {
   row <- find_rows(object$grid, s)
   if (anyNA(row)) stop_off_grid(object$grid, s[is.na(row), , drop = FALSE][1, ], exact)
   row
-}
-
-# A misspelt argument must not vanish in `...`.
-check_no_dots <- function(given, unless = "") {
-  if (!length(given)) return(invisible())
-  first <- names(given)[1]
-  what <- if (is.null(first) || first == "") "without a name" else paste0("`", first, "`")
-  stop_bad("`...` must be empty", unless, ", but there is an argument ", what, ".")
 }
 
 # A data frame with columns lambda1 and lambda2. Plain numbers are glmnet's lambda, where that is
@@ -260,20 +258,18 @@ add_exact_fits <- function(object, s, given) {
 # The arguments given for a refit, with x as a plain matrix. `purpose` is "exact" or "refit", the
 # argument that asked for the data.
 check_refit <- function(object, given, purpose) {
-  had <- c(weights = object$weighted, offset = object$offset, covariates = !is.null(object$gamma))
-  needed <- c("x", "y", names(had)[had])
-  lacking <- setdiff(needed, names(given))
-  if (length(lacking)) {
-    stop_bad("`", lacking[1], "` must be given by name for ", purpose, " = TRUE, because the fit ",
-             "was made with it and does not keep it.")
-  }
+  stop_lacking(setdiff(c("x", "y"), names(given)), purpose)
   fixed <- c("lambda1", "lambda2", "nlambda1", "nlambda2", "lambda.min.ratio", "family")
-  unknown <- setdiff(names(given), setdiff(names(formals(n2gfl)), fixed))
+  unknown <- setdiff(names(given), setdiff(c("x", "y", fit_argument_names()), fixed))
   if (length(unknown)) {
     stop_bad("`...` must hold data and settings of n2gfl() for ", purpose, " = TRUE, but `",
              unknown[1], "` is none that can be given.")
   }
-  if (is_images(given$x) && is.null(given$data)) given$data <- given$x$data
+  given <- resolve_outcome(align_arguments(given))
+  given$rows <- NULL
+  given <- given[!vapply(given, is.null, NA)]
+  had <- c(weights = object$weighted, offset = object$offset, covariates = !is.null(object$gamma))
+  stop_lacking(setdiff(names(had)[had], names(given)), purpose)
   given$x <- check_newx(given$x, object, "x")
   if (nrow(given$x) != object$nobs) {
     stop_bad("`x` must have the ", count_of(object$nobs, "row"), " that the fit was made with, ",
@@ -282,6 +278,12 @@ check_refit <- function(object, given, purpose) {
   weights <- check_weights(given$weights, object$nobs)
   check_same_classes(object, check_y(given$y, object$family, weights)$classnames)
   given
+}
+
+stop_lacking <- function(lacking, purpose) {
+  if (!length(lacking)) return(invisible())
+  stop_bad("`", lacking[1], "` must be given by name for ", purpose, " = TRUE, because the fit ",
+           "was made with it and does not keep it.")
 }
 
 # The same classes in the same roles, or the coefficients would silently change their meaning.

@@ -58,10 +58,10 @@
 #' full sets, sets of different sizes (`kuncheva`), no graph, no coordinates, no `x` (`es.coef`,
 #' `es.fit`). A mean over pairs is `NA` as soon as one pair has no value.
 #'
-#' **Which row to report.** When the map matters, `lambda.es` of [cv.n2gfl()]: the most stable row
-#' whose score is within one standard error of the best, with no more regions. On a cohort of grey
-#' matter maps it had an mDC of 0.74 against 0.13 at `lambda.min`; it cost one standard error of the
-#' score. `plot(type = "tradeoff")` shows what it costs on yours.
+#' **Which row to report.** `lambda.es` of [cv.n2gfl()] is the most stable row whose score is within
+#' one standard error of the best, with no more regions. Look at its number of features first: a map
+#' that holds almost all of them is stable and says nothing. `plot(type = "tradeoff")` shows what
+#' stability costs in accuracy.
 #'
 #' @inheritParams mDC
 #' @param measures Which measures to compute: `"all"`, or some of `"es"`, `"mdc"`, `"dice"`,

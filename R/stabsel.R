@@ -66,7 +66,7 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
   problem <- check_stabsel_problem(x, y, graph, check_dots(...))
   bound <- stabsel_bound(ncol(problem$data$x), cutoff, q, PFER, B, assumption, sampling.type)
   trace <- check_trace(trace.it)
-  group <- check_group(group, nrow(problem$data$x))
+  group <- check_group(align_rows(group, "group", problem$rows), nrow(problem$data$x))
 
   halves <- draw_halves(problem$data$y, group, bound$B, bound$sampling.type)
   store <- open_checkpoint(checkpoint, if (!is.null(checkpoint)) {
@@ -75,7 +75,10 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
   halves <- remember_runs(store, halves)
   store <- store_for_runs(store, halves)
   check_runs(problem, halves)
-  if (!length(problem$lambda2)) problem$lambda2 <- middle_lambda2(problem)
+  null <- null_model(problem, 0)
+  warn_wrong_sign(null$effects, problem)
+  # The geometric middle of the sequence that n2gfl() makes.
+  if (!length(problem$lambda2)) problem$lambda2 <- 0.03 * null$lambda_max
   problem$control$pmax <- bound$q
   chosen <- run_tasks(run_weights(problem, halves, "Half"), select_features, problem = problem,
                       checkpoint = store, trace = trace)
@@ -94,13 +97,6 @@ check_stabsel_problem <- function(x, y, graph, given) {
     stop_bad("`lambda2` must be one number or NULL, not ", length(problem$lambda2), " of them.")
   }
   problem
-}
-
-# The geometric middle of the sequence that n2gfl() makes.
-middle_lambda2 <- function(problem) {
-  data <- problem$data
-  0.03 * lambda_max_cpp(data$x, data$y, data$weights, data$offset, data$covariates,
-                        graph_list(data$graph), data$penalty.factor, 0, problem$control)
 }
 
 # Zeros and ones, one column per half; those of a pair are side by side.

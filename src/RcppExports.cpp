@@ -34,12 +34,13 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// lambda_max_cpp
-Rcpp::NumericVector lambda_max_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda2, const Rcpp::List& control);
-RcppExport SEXP _n2gfl_lambda_max_cpp(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda2SEXP, SEXP controlSEXP) {
+// null_model_cpp
+Rcpp::List null_model_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda2, const Rcpp::List& control);
+RcppExport SEXP _n2gfl_null_model_cpp(SEXP xSEXP, SEXP mapSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda2SEXP, SEXP controlSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Nullable<Rcpp::List>& >::type map(mapSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type weights(weightsSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type offset(offsetSEXP);
@@ -48,7 +49,7 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type penalty_factor(penalty_factorSEXP);
     Rcpp::traits::input_parameter< const std::vector<double>& >::type lambda2(lambda2SEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
-    rcpp_result_gen = Rcpp::wrap(lambda_max_cpp(x, y, weights, offset, covariates, graph, penalty_factor, lambda2, control));
+    rcpp_result_gen = Rcpp::wrap(null_model_cpp(x, map, y, weights, offset, covariates, graph, penalty_factor, lambda2, control));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -176,19 +177,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// count_effects_cpp
-Rcpp::NumericVector count_effects_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, double limit);
-RcppExport SEXP _n2gfl_count_effects_cpp(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP limitSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type weights(weightsSEXP);
-    Rcpp::traits::input_parameter< double >::type limit(limitSEXP);
-    rcpp_result_gen = Rcpp::wrap(count_effects_cpp(x, y, weights, limit));
-    return rcpp_result_gen;
-END_RCPP
-}
 // label_parts_cpp
 Rcpp::IntegerVector label_parts_cpp(const Rcpp::List& graph, const Rcpp::IntegerVector& p, const Rcpp::IntegerVector& i, const Rcpp::NumericVector& x, double slack);
 RcppExport SEXP _n2gfl_label_parts_cpp(SEXP graphSEXP, SEXP pSEXP, SEXP iSEXP, SEXP xSEXP, SEXP slackSEXP) {
@@ -243,7 +231,7 @@ END_RCPP
 
 static const R_CallMethodDef CallEntries[] = {
     {"_n2gfl_fit_grid_cpp", (DL_FUNC) &_n2gfl_fit_grid_cpp, 14},
-    {"_n2gfl_lambda_max_cpp", (DL_FUNC) &_n2gfl_lambda_max_cpp, 9},
+    {"_n2gfl_null_model_cpp", (DL_FUNC) &_n2gfl_null_model_cpp, 10},
     {"_n2gfl_all_finite_cpp", (DL_FUNC) &_n2gfl_all_finite_cpp, 1},
     {"_n2gfl_hash_cpp", (DL_FUNC) &_n2gfl_hash_cpp, 1},
     {"_n2gfl_read_nifti_cpp", (DL_FUNC) &_n2gfl_read_nifti_cpp, 5},
@@ -255,7 +243,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_n2gfl_store_take_cpp", (DL_FUNC) &_n2gfl_store_take_cpp, 3},
     {"_n2gfl_add_volume_cpp", (DL_FUNC) &_n2gfl_add_volume_cpp, 2},
     {"_n2gfl_block_means_cpp", (DL_FUNC) &_n2gfl_block_means_cpp, 3},
-    {"_n2gfl_count_effects_cpp", (DL_FUNC) &_n2gfl_count_effects_cpp, 4},
     {"_n2gfl_label_parts_cpp", (DL_FUNC) &_n2gfl_label_parts_cpp, 5},
     {"_n2gfl_linear_predictor_cpp", (DL_FUNC) &_n2gfl_linear_predictor_cpp, 3},
     {"_n2gfl_fused_prox_cpp", (DL_FUNC) &_n2gfl_fused_prox_cpp, 6},

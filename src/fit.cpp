@@ -64,7 +64,7 @@ class Collector {
   // How many features have been in a fit so far.
   int entered() const { return static_cast<int>(entered_.size()); }
 
-  Rcpp::List result(double nulldev, double passes) const {
+  Rcpp::List result(double nulldev, double passes, const Rcpp::IntegerVector& effects) const {
     using Rcpp::Named;
     return Rcpp::List::create(
         Named("a0") = intercept_, Named("gamma") = gamma_, Named("beta_i") = index_,
@@ -72,7 +72,7 @@ class Collector {
         Named("lambda2") = lambda2_, Named("df") = pieces_, Named("regions") = regions_,
         Named("nonzero") = nonzero_, Named("dev_ratio") = deviance_ratio_, Named("gap") = gap_,
         Named("iter") = iterations_, Named("converged") = converged_, Named("nulldev") = nulldev,
-        Named("npasses") = passes);
+        Named("npasses") = passes, Named("effects") = effects);
   }
 
  private:
@@ -81,6 +81,12 @@ class Collector {
   std::vector<bool> converged_;
   std::unordered_set<int> entered_;
 };
+
+// What R/sign_check.R asks about: |t| > 3 is a strong effect.
+Rcpp::IntegerVector strong_effects(const n2gfl::Path& path) {
+  const n2gfl::Effects found = path.strong_effects(3.0);
+  return Rcpp::IntegerVector::create(found.against, found.along);
+}
 
 // The rows of a grid that is fixed already.
 std::vector<n2gfl::Penalties> pairs(const std::vector<double>& lambda1,
@@ -119,22 +125,25 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
     }
     fits.add(grid[row], path.fit(grid[row]));
   }
-  return fits.result(2 * weights.sum() * path.null_loss(), path.passes());
+  return fits.result(2 * weights.sum() * path.null_loss(), path.passes(), strong_effects(path));
 }
 
+// What is known of a problem before any fit: the largest lambda1 for each lambda2, and the features
+// with a strong effect.
 // [[Rcpp::export(rng = false)]]
-Rcpp::NumericVector lambda_max_cpp(const SEXP x, const Eigen::VectorXd& y,
-                                   const Eigen::VectorXd& weights, const Eigen::VectorXd& offset,
-                                   const Eigen::MatrixXd& covariates, const Rcpp::List& graph,
-                                   const Eigen::VectorXd& penalty_factor,
-                                   const std::vector<double>& lambda2, const Rcpp::List& control) {
+Rcpp::List null_model_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
+                          const Eigen::VectorXd& y, const Eigen::VectorXd& weights,
+                          const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates,
+                          const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor,
+                          const std::vector<double>& lambda2, const Rcpp::List& control) {
   const n2gfl::Graph core_graph = as_core_graph(graph);
   n2gfl::Poll poll = interrupt_poll();
-  n2gfl::Path path(as_design(x), y, weights, offset, covariates, core_graph,
+  n2gfl::Path path(as_design(x, map), y, weights, offset, covariates, core_graph,
                    penalty_factor, as_settings(control), poll);
-  Rcpp::NumericVector answer(lambda2.size());
-  for (std::size_t k = 0; k < lambda2.size(); ++k) answer[k] = path.lambda1_max(lambda2[k]);
-  return answer;
+  Rcpp::NumericVector largest(lambda2.size());
+  for (std::size_t k = 0; k < lambda2.size(); ++k) largest[k] = path.lambda1_max(lambda2[k]);
+  return Rcpp::List::create(Rcpp::Named("lambda_max") = largest,
+                            Rcpp::Named("effects") = strong_effects(path));
 }
 
 // Without the logical matrix that is.finite() would allocate.

@@ -165,27 +165,3 @@ Rcpp::NumericVector block_means_cpp(SEXP volume, const Rcpp::IntegerVector& bloc
   for (int b = 0; b < blocks; ++b) mean[b] = sum[b] / share[b];
   return mean;
 }
-
-// How many columns of x have a weighted correlation with y whose t statistic is below -limit, and how
-// many above limit.
-// [[Rcpp::export(rng = false)]]
-Rcpp::NumericVector count_effects_cpp(const SEXP x, const Eigen::VectorXd& y,
-                                      const Eigen::VectorXd& weights, double limit) {
-  const n2gfl::Design design = as_design(x);
-  const Eigen::VectorXd w = weights / weights.sum();
-  const double used = (weights.array() > 0).count();
-  const Eigen::VectorXd residual = y.array() - y.dot(w);
-  const Eigen::VectorXd along = w.cwiseProduct(residual);
-  const double spread = along.dot(residual);
-  double negative = 0, positive = 0;
-  for (int j = 0; j < design.cols(); ++j) {
-    const double mean = design.dot(j, w);
-    const double variance = design.weighted_square(j, w) - mean * mean;
-    if (!(variance > 1e-12 * mean * mean) || used < 3) continue;
-    const double r = design.dot(j, along) / std::sqrt(variance * spread);
-    const double t = r * std::sqrt((used - 2) / std::max(1e-300, 1 - r * r));
-    negative += t < -limit;
-    positive += t > limit;
-  }
-  return Rcpp::NumericVector::create(negative, positive);
-}

@@ -35,6 +35,7 @@ class Design {
 
   int rows() const { return rows_; }
   int cols() const { return cols_; }
+  double counted_rows() const { return counted_rows_; }  // rows with weight
   double scale(int j) const { return scale_.size() > 0 ? mirror_ * scale_[j] : mirror_; }
 
   void mirror() { mirror_ = -mirror_; }

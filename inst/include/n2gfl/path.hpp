@@ -38,6 +38,11 @@ struct Penalties {
   double lambda1, lambda2;
 };
 
+// How many features have a strong effect of their own, by direction.
+struct Effects {
+  int against = 0, along = 0;
+};
+
 struct Fit {
   double intercept = 0;
   VectorXd covariates;
@@ -73,6 +78,24 @@ class Path {
 
   // The loss with intercept and offset alone: where the deviance ratio starts.
   double null_loss() const { return null_loss_; }
+
+  // Features whose t statistic, on the residuals of the model without features, exceeds `least`.
+  // `against` counts those with the sign that the model excludes (for free signs: negative ones).
+  // The statistics come from the gradient and the norms that the model has already.
+  Effects strong_effects(double least) const {
+    const double freedom = design_.counted_rows() - 1 - profile_.unpenalised();
+    const double size = model_->null_residual.norm();
+    Effects found;
+    if (freedom < 1 || size <= 0) return found;
+    for (int j = 0; j < design_.cols(); ++j) {
+      const double norm = model_->column_norm[j];
+      if (norm <= 0 || std::isinf(model_->factor[j])) continue;
+      const double r = model_->null_gradient[j] / (norm * size);
+      if (r * r * (freedom + least * least) <= least * least) continue;  // |t| <= least
+      ++(r < 0 ? found.against : found.along);
+    }
+    return found;
+  }
 
   // Products X'v so far, counted in whole passes over X.
   double passes() const { return design_.passes(); }

@@ -1,0 +1,260 @@
+# Rows by name. Tables and named vectors are brought into the order of the rows of `x`, so that a
+# table in another order than the images cannot give each subject the values of another one.
+
+# ---- names of rows -------------------------------------------------------------------------------
+
+# What the rows of `x` are called, or NULL if nobody said so: the files of images, or the subjects,
+# or the row names of a matrix.
+row_labels <- function(x) {
+  if (!is_images(x)) return(rownames(x))
+  if (is.null(x[["files"]])) x$subjects else x$files
+}
+
+# Ways to write the same name, the most specific first: a path, the file's name with and without its
+# ending, the participant "sub-01" of the BIDS standard, its label "01", and that as a number.
+name_forms <- list(
+  whole = function(names) names,
+  file = function(names) basename(names),
+  stem = function(names) file_stem(names),
+  participant = function(names) bids_participant(names),
+  label = function(names) sub("^sub-", "", bids_participant(names)),
+  number = function(names) {
+    sub("^(sub-)?0*(?=[0-9])", "", bids_participant(names), perl = TRUE)
+  }
+)
+
+file_stem <- function(paths) {
+  sub("\\.((nii|hdr|img)(\\.gz)?|[a-z]+\\.gii|gii|mgh|mgz)$", "", basename(paths),
+      ignore.case = TRUE)
+}
+
+# "sub-01" of a path or a name that has it; other names stay as they are.
+bids_participant <- function(names) {
+  stem <- file_stem(names)
+  in_name <- regmatches(stem, regexpr("sub-[A-Za-z0-9]+", stem))
+  found <- grepl("sub-[A-Za-z0-9]+", stem)
+  stem[found] <- in_name
+  stem
+}
+
+# For each of `wanted` the position of that name in `given`, in the form that finds most of them:
+# list(rows, found). A name that occurs twice identifies nobody, so such a form does not count. Bare
+# numbers may be R's own row numbers: they count as names of participants only if `numbers` says so.
+match_names <- function(wanted, given, numbers = FALSE) {
+  best <- list(rows = rep(NA_integer_, length(wanted)), found = 0L)
+  bare <- !numbers && all(grepl("^[0-9.]*$", given))
+  for (form in if (bare) name_forms["whole"] else name_forms) {
+    key <- form(wanted)
+    value <- form(given)
+    if (anyDuplicated(key)) next
+    rows <- match(key, value)
+    rows[key %in% value[duplicated(value)]] <- NA
+    found <- sum(!is.na(rows))
+    if (found > best$found) best <- list(rows = rows, found = found)
+    if (found == length(wanted)) break
+  }
+  best
+}
+
+# ---- tables --------------------------------------------------------------------------------------
+
+# The columns of a table that may name its rows, those whose own name says so first, and its row
+# names if they are text. Numbers are names only in a column that says so: an age may look like a
+# participant's number.
+naming_columns <- function(data) {
+  is_text <- vapply(data, function(column) is.character(column) || is.factor(column), NA)
+  says_so <- is_naming(names(data))
+  columns <- lapply(c(data[says_so], data[is_text & !says_so]), as.character)
+  if (is.character(attr(data, "row.names"))) columns$`row names` <- rownames(data)
+  Filter(function(values) !anyNA(values), columns)
+}
+
+is_naming <- function(column) {
+  grepl("^(participant|subject|sub|id|file|filename|path|image|scan)([._]?id)?$", column,
+        ignore.case = TRUE)
+}
+
+# A table with its rows in the order of `labels`: list(data, rows, moved, by). `rows` says which rows
+# of the given table these are. An attached table (that of the images) is known to be in order.
+align_table <- function(data, labels, of_images, name = "data") {
+  if (!is.data.frame(data) || is.null(labels)) return(list(data = data, moved = FALSE))
+  columns <- naming_columns(data)
+  matches <- Map(function(values, column) match_names(labels, values, is_naming(column)), columns,
+                 names(columns))
+  found <- vapply(matches, `[[`, 0L, "found")
+  best <- if (length(found)) which.max(found)
+  if (!length(found) || found[best] == 0) {
+    if (of_images && nrow(data) == length(labels)) say_taken_in_order(name, labels)
+    return(list(data = data, moved = FALSE))
+  }
+  by <- column_text(names(columns)[best])
+  rows <- matches[[best]]$rows
+  missing <- which(is.na(rows))[1]
+  if (!is.na(missing)) {
+    stop_bad("`", name, "` must have one row for every row of `x`, but in its ", by, " ",
+             quoted(basename(labels[missing])), " is not there, or not once.")
+  }
+  moved <- !identical(rows, seq_len(nrow(data)))
+  if (moved) say_matched(name, by, rows, nrow(data))
+  list(data = data[rows, , drop = FALSE], rows = rows, moved = moved, given = data)
+}
+
+column_text <- function(column) {
+  if (column == "row names") "row names" else paste0("column `", column, "`")
+}
+
+say_matched <- function(name, by, rows, given, what = "rows") {
+  message("`", name, "`: ", what, " matched to the rows of `x` by ", by, if (length(rows) < given) {
+    paste0("; ", length(rows), " of its ", given, " ", what, " are used")
+  } else {
+    ", because they are in another order"
+  }, ".")
+}
+
+say_taken_in_order <- function(name, labels) {
+  message("`", name, "`: no column and no row names match the names of the rows of `x` (",
+          quoted(basename(labels[1])), ", ...), so its rows are taken in the order of `x`.")
+}
+
+# ---- vectors -------------------------------------------------------------------------------------
+
+# A vector, factor or matrix with one value (row) per row of x. Its names put it in order; without
+# names it belongs to the table if it is a column of it. `table` comes from align_table().
+align_vector <- function(value, name, labels, table = list(moved = FALSE)) {
+  if (is.null(labels) || is.null(value) || is.data.frame(value) || is.language(value)) return(value)
+  names <- if (length(dim(value)) == 2) rownames(value) else names(value)
+  if (is.null(names)) return(align_unnamed(value, name, table))
+  match <- match_names(labels, names)
+  if (match$found == 0) {
+    message("`", name, "`: its names are not those of the rows of `x` (",
+            quoted(basename(labels[1])), ", ...), so it is taken in the order of `x`.")
+    return(value)
+  }
+  missing <- which(is.na(match$rows))[1]
+  if (!is.na(missing)) {
+    stop_bad("`", name, "` must have a value for every row of `x`, but among its names ",
+             quoted(basename(labels[missing])), " is not there, or not once.")
+  }
+  if (!identical(match$rows, seq_along(names))) {
+    say_matched(name, "its names", match$rows, length(names), "values")
+  }
+  take_rows(value, match$rows)
+}
+
+take_rows <- function(value, rows) {
+  if (length(dim(value)) == 2) value[rows, , drop = FALSE] else value[rows]
+}
+
+# A vector without names beside a table that had to be put in order: in the order of the table or in
+# that of x?
+align_unnamed <- function(value, name, table) {
+  if (!table$moved || NROW(value) != nrow(table$given)) return(value)
+  if (length(unique(as.vector(value))) == 1) return(value)
+  same <- function(column) identical(as.character(column), as.character(value))
+  if (any(vapply(table$data, same, NA))) return(value)
+  column <- which(vapply(table$given, same, NA))[1]
+  if (is.na(column)) {
+    stop_bad("`", name, "` must have names, or be a column of `data`, because `data` is in ",
+             "another order than `x`, and nothing says in which order `", name, "` is.")
+  }
+  message("`", name, "`: put in order with `data`, because it is its column `",
+          names(table$given)[column], "`.")
+  take_rows(value, table$rows)
+}
+
+# ---- all arguments of a fit ----------------------------------------------------------------------
+
+# The arguments of n2gfl() in the order of the rows of x. `rows` is what align_rows() needs for
+# those that come later (group, foldid).
+align_arguments <- function(arguments) {
+  labels <- row_labels(arguments$x)
+  of_images <- is_images(arguments$x)
+  table <- align_table(arguments$data, labels, of_images)
+  if (!is.null(arguments$data)) {
+    arguments$data <- table$data
+  } else if (of_images) {
+    arguments$data <- arguments$x$data
+  }
+  rows <- list(labels = labels, table = table)
+  for (name in c("y", "weights", "offset", "covariates", "controls")) {
+    arguments[name] <- list(align_rows(arguments[[name]], name, rows))
+  }
+  arguments$rows <- rows
+  arguments
+}
+
+align_rows <- function(value, name, rows) align_vector(value, name, rows$labels, rows$table)
+
+# The same for one argument beside other images or another matrix: new covariates, for instance.
+align_new <- function(value, name, x) {
+  labels <- row_labels(x)
+  if (!is.data.frame(value)) return(align_vector(value, name, labels))
+  align_table(value, labels, is_images(x), name)$data
+}
+
+# ---- the outcome by its name ---------------------------------------------------------------------
+
+# `y` as the name of a column of the subjects' table, or as outcome ~ covariates: both are replaced
+# by what they mean.
+resolve_outcome <- function(arguments) {
+  y <- arguments$y
+  if (inherits(y, "formula")) return(resolve_formula(arguments, y))
+  if (is.character(y) && length(y) == 1 && is.null(dim(y)) && NROW(arguments$x) > 1) {
+    arguments["y"] <- list(outcome_column(y, arguments$data))
+  }
+  arguments
+}
+
+outcome_column <- function(name, data) {
+  if (is.null(data)) {
+    stop_bad("`y` must be the outcome itself, because there is no `data` with a column ",
+             quoted(name), ".")
+  }
+  if (is.null(data[[name]])) {
+    stop_bad("`y` must be the outcome or the name of a column of `data`, but there is no column ",
+             quoted(name), " among ", quoted(names(data)), ".")
+  }
+  data[[name]]
+}
+
+resolve_formula <- function(arguments, formula) {
+  if (length(formula) != 3 || "." %in% all.vars(formula)) {
+    stop_bad("`y` must be a formula with the outcome on its left and the covariates, by name, on ",
+             "its right, such as diagnosis ~ age + sex, not ",
+             paste(deparse(formula), collapse = " "), ".")
+  }
+  if (!is.null(arguments$covariates)) {
+    stop_bad("`covariates` must not be given when `y` is a formula: its right side has them.")
+  }
+  n <- NROW(arguments$x)
+  check_covariate_data(arguments$data, n)
+  arguments["y"] <- list(formula_outcome(formula, arguments$data, n))
+  right <- formula[-2]
+  if (length(attr(stats::terms(right), "term.labels"))) arguments$covariates <- right
+  arguments
+}
+
+formula_outcome <- function(formula, data, n) {
+  for (variable in all.vars(formula[[2]])) {
+    known <- variable %in% names(data) || exists(variable, environment(formula))
+    if (!known) stop_no_variable(variable, data, "data", "`y`")
+  }
+  y <- eval(formula[[2]], data, environment(formula))
+  check_length(y, "y", n, "row of `x`")
+  y
+}
+
+# ---- what is said about the outcome --------------------------------------------------------------
+
+# Text has no order of its own, and numbers do not say that they are classes.
+announce_outcome <- function(y, response, family) {
+  if (family == "binomial" && is.character(y)) {
+    message("Modelling the probability of ", quoted(response$classnames[2]), " (against ",
+            quoted(response$classnames[1]), "); a factor `y` would set the order.")
+  }
+  if (family == "gaussian" && length(unique(response$y)) == 2) {
+    message("`y` has only the two values ", paste(number_text_each(sort(unique(response$y))),
+                                                  collapse = " and "),
+            ": if they are classes, use family = \"binomial\".")
+  }
+}
