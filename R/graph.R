@@ -431,7 +431,8 @@ check_square <- function(graph) {
 
 stop_adjacency <- function(at, what) {
   stop_bad("`graph` must have finite nonnegative weights and a zero diagonal, but the edge ",
-           "between ", at[1], " and ", at[2], " is ", what, ".")
+           "between ", at[1], " and ", at[2], " is ", what, ".",
+           if (at[1] == at[2]) " If it is a mask, give graph_mask(mask).")
 }
 
 stop_not_symmetric <- function(graph, at) {

@@ -72,8 +72,8 @@
 #'   [as_graph()] takes (an igraph graph, an adjacency matrix). Images bring their own, and
 #'   `lambda2 = 0` needs none.
 #' @param family Kind of response, `"gaussian"` or `"binomial"`.
-#' @param ... Must be empty: arguments after it must be given by their full names.
 #' @param sign Which coefficients are allowed: `"nonnegative"`, `"nonpositive"` or `"free"`.
+#' @param ... Must be empty: arguments after it must be given by their full names.
 #' @param covariates Variables that enter without a penalty and without a sign, such as age and sex:
 #'   a formula without a left side, `~ age + sex`, for variables in `data`, or a numeric matrix (or
 #'   vector) with one row per row of `x`. A formula is coded as in [stats::model.matrix()] beside an
@@ -166,8 +166,8 @@
 #'              lambda1 = c(0.3, 0.1, 0.03), lambda2 = c(0.3, 0.1))
 #' fit$grid
 #' @export
-n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"), ...,
-                  sign = c("nonnegative", "nonpositive", "free"), covariates = NULL,
+n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"),
+                  sign = c("nonnegative", "nonpositive", "free"), ..., covariates = NULL,
                   data = NULL, deconfound = NULL, controls = NULL, weights = NULL, offset = NULL,
                   lambda1 = NULL, lambda2 = NULL, nlambda1 = 30, nlambda2 = 5,
                   lambda.min.ratio = 0.02, penalty = c("fused", "laplacian"),

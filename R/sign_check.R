@@ -7,18 +7,23 @@
 # directions. `effects`: how many are against the constraint, and how many along with it.
 warn_wrong_sign <- function(effects, problem) {
   if (problem$control$sign == "free" || !length(effects)) return(invisible())
-  by_chance <- ncol(problem$data$x) * stats::pnorm(-3)
+  x <- problem$data$x
+  by_chance <- ncol(x) * stats::pt(-3, max(1, nrow(x) - 2))
   if (effects[1] <= 2 * effects[2] || effects[1] <= 3 * by_chance) return(invisible())
-  warning(sign_warning(effects[1], sum(effects), problem$control$sign, problem$data$classnames),
-          call. = FALSE)
+  text <- sign_warning(effects[1], sum(effects), problem$control$sign, problem$data$classnames)
+  # A class of its own, so that those who know can silence it alone.
+  warning(structure(class = c("n2gfl_sign_warning", "warning", "condition"),
+                    list(message = text, call = NULL)))
 }
 
 sign_warning <- function(wrong, strong, sign, classes) {
   falls <- sign == "nonnegative"
   paste0(
     "`sign` = \"", sign, "\" lets features only ", if (falls) "rise" else "fall", " with `y`, but ",
-    wrong, " of the ", strong, " features with a strong effect of their own (|t| > 3) ",
-    if (falls) "fall" else "rise",
+    if (wrong < strong) paste(wrong, "of the", strong) else if (strong > 1) paste("all", strong)
+    else "the only", if (strong > 1) " features" else " feature",
+    " with a strong effect of ", if (strong > 1) "their" else "its", " own (|t| > 3) ",
+    if (falls) "fall" else "rise", if (strong == 1) "s",
     if (length(classes)) paste0(" with class \"", classes[2], "\""), ": ",
     if (length(classes)) "swap the levels of `y`, or " else "change the sign of `y`, or ",
     "use sign = \"", if (falls) "nonpositive" else "nonnegative",

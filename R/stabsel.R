@@ -75,7 +75,7 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
   halves <- remember_runs(store, halves)
   store <- store_for_runs(store, halves)
   check_runs(problem, halves)
-  null <- null_model(problem, 0)
+  null <- start_facts(problem, 0)
   warn_wrong_sign(null$effects, problem)
   # The geometric middle of the sequence that n2gfl() makes.
   if (!length(problem$lambda2)) problem$lambda2 <- 0.03 * null$lambda_max

@@ -2,7 +2,7 @@
 
 x <- matrix(sin(1:100), 20, 5)
 y <- cos(1:20)
-classes <- rep(c("a", "b"), 10)
+classes <- factor(rep(c("a", "b"), 10))
 g <- graph_chain(5)
 
 cv_with <- function(...) {
@@ -79,7 +79,7 @@ test_that("no fold may lose a class, or all weight, or y's variation", {
   withr::local_seed(1)  # folds inside of folds are drawn
   expect_snapshot(refusal(class_with(foldid = rep(1:2, 10))))
   expect_snapshot(refusal(class_with(foldid = c(1, rep(2:3, c(9, 10))), type.measure = "auc")))
-  few <- rep(c("a", "b"), c(18, 2))
+  few <- factor(rep(c("a", "b"), c(18, 2)))
   expect_snapshot(refusal(cv_with(y = few, family = "binomial", foldid = rep(1:2, c(17, 3)))))
   # each of the two is held out once outside, and the other one then inside
   expect_snapshot(refusal(cv_with(y = few, family = "binomial", nested = TRUE,

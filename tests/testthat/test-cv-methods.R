@@ -9,16 +9,16 @@ real_cv <- local({
   list(x = x, y = y, graph = graph, cv = cv)
 })
 
-test_that("coef and predict take the rows that were chosen, 1se by default", {
+test_that("coef and predict take the rows that were chosen, lambda.min by default", {
   cv <- real_cv$cv
   fit <- cv$n2gfl.fit
-  expect_identical(coef(cv), coef(fit, row = cv$index[["1se"]]))
-  expect_identical(coef(cv, s = "lambda.min"), coef(fit, row = cv$index[["min"]]))
+  expect_identical(coef(cv), coef(fit, row = cv$index[["min"]]))
+  expect_identical(coef(cv, s = "lambda.1se"), coef(fit, row = cv$index[["1se"]]))
   expect_identical(coef(cv, s = "lambda.es"), coef(fit, s = cv$lambda.es))
   expect_identical(coef(cv, s = cv$lambda.min), coef(cv, s = "lambda.min"))
   expect_identical(coef(cv, row = 2:3), coef(fit, row = 2:3))
   newx <- real_cv$x[1:4, ]
-  expect_identical(predict(cv, newx), predict(fit, newx, row = cv$index[["1se"]]))
+  expect_identical(predict(cv, newx), predict(fit, newx, row = cv$index[["min"]]))
   expect_identical(predict(cv, newx, "lambda.min"), predict(fit, newx, s = cv$lambda.min))
   expect_identical(predict(cv, newx, row = 5, type = "response"), predict(fit, newx, row = 5))
   expect_identical(predict(cv, type = "nonzero", s = "lambda.min"),
@@ -36,10 +36,10 @@ test_that("exact and refit reach the fit inside", {
 
 test_that("the methods of stats take the chosen row", {
   cv <- real_cv$cv
-  row <- cv$index[["1se"]]
+  row <- cv$index[["min"]]
   fit <- cv$n2gfl.fit
   expect_identical(deviance(cv), deviance(fit)[row])
-  expect_identical(deviance(cv, s = "lambda.min"), deviance(fit, s = cv$lambda.min))
+  expect_identical(deviance(cv, s = "lambda.1se"), deviance(fit, s = cv$lambda.1se))
   expect_identical(logLik(cv), logLik(fit, row = row))
   expect_identical(BIC(cv), BIC(fit)[row])
   expect_identical(nobs(cv), 60L)

@@ -337,8 +337,8 @@ test_that("new images are read like old ones", {
   full <- n2gfl(read_images(files, threshold = 0.5), 1:6, lambda1 = 0.01, lambda2 = 0.01,
                 sign = "free")
   expect_snapshot(refusal(predict(full, other)))
-  expect_snapshot(refusal(predict(n2gfl(images$x, 1:6, images$graph, lambda1 = 1, lambda2 = 1),
-                                  images)))
+  plain <- n2gfl(images$x, 1:6, images$graph, lambda1 = 1, lambda2 = 1, sign = "free")
+  expect_snapshot(refusal(predict(plain, images)))
 })
 
 test_that("images are printed, summarised and drawn", {

@@ -233,37 +233,3 @@ test_that("labels come as table, vector or file", {
   expect_identical(atlas_names(c(1, 2), c("a", "b")), c("a", "b"))
   expect_identical(atlas_names(c(0, 2), NULL), c("none", "2"))
 })
-
-# ---- sign ----------------------------------------------------------------------------------------
-
-test_that("effects against the sign constraint are warned about, once", {
-  cohort <- map_cohort()
-  expect_no_warning(fit_cohort(cohort))
-  flipped <- cohort
-  flipped$y <- factor(ifelse(cohort$y == 1, "AD", "NC"), levels = c("AD", "NC"))
-  expect_snapshot(cat(testthat::capture_warnings(fit_cohort(flipped)), sep = "\n"))
-  expect_no_warning(n2gfl(flipped$images, flipped$y, family = "binomial", sign = "nonpositive",
-                          lambda1 = 0.02, lambda2 = 0.005))
-  expect_no_warning(n2gfl(flipped$images, flipped$y, family = "binomial", sign = "free",
-                          lambda1 = 0.02, lambda2 = 0.005))
-  expect_warning(n2gfl(cohort$images, cohort$y, sign = "nonpositive", lambda1 = 0.02,
-                       lambda2 = 0.005), "change the sign of `y`, or use sign = \"nonnegative\"")
-  # Matrices are the user's own: no opinion there.
-  expect_no_warning(n2gfl(flipped$images$x, flipped$y, flipped$images$graph, family = "binomial",
-                          lambda1 = 0.02, lambda2 = 0.005))
-  warnings <- testthat::capture_warnings(cv_cohort(flipped))
-  expect_length(warnings, 1)
-})
-
-test_that("effects are counted as t tests count them", {
-  withr::local_seed(3)
-  x <- matrix(stats::rnorm(30 * 40), 30)
-  y <- rep(c(-1, 1), 15)
-  x[, 1:10] <- x[, 1:10] + 0.8 * y
-  x[, 11:15] <- x[, 11:15] - 0.9 * y + 1e3
-  x[, 40] <- 5
-  t <- apply(x[, -40], 2, function(v) stats::t.test(v[y > 0], v[y < 0], var.equal = TRUE)$statistic)
-  expect_identical(count_effects_cpp(x, y, rep(1, 30), 3), c(sum(t < -3), sum(t > 3)) + 0)
-  expect_identical(count_effects_cpp(as(x, "CsparseMatrix"), y, rep(1, 30), 3),
-                   c(sum(t < -3), sum(t > 3)) + 0)
-})

@@ -67,7 +67,7 @@ test_that("perturbations are checked", {
   expect_snapshot(refusal(perturb(perturb = "subsample", fraction = 1)))
   expect_snapshot(refusal(perturb(lambda = 1)))
   expect_snapshot(refusal(perturb(group = 1:3)))
-  rare <- rep(c("case", "control"), c(1, 19))
+  rare <- factor(rep(c("case", "control"), c(1, 19)))
   expect_snapshot(refusal(perturb.n2gfl(x, rare, graph_chain(4), family = "binomial",
                                         perturb = "jackknife")))
 })

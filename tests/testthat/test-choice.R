@@ -1,0 +1,70 @@
+# One default row for everything that reads a cross-validation, and what is said about chosen rows.
+
+chosen_cv <- function() {
+  withr::local_seed(6)
+  cohort <- simulate_cohort(n = 40, dim = c(12, 14))
+  cv.n2gfl(cohort$images, cohort$y, family = "binomial", nlambda1 = 6, lambda2 = c(0.02, 0.002),
+           nfolds = 4)
+}
+
+test_that("every reader takes the default row", {
+  cv <- chosen_cv()
+  x <- matrix(stats::rnorm(5 * cv$n2gfl.fit$dim[1]), 5)
+  row <- cv$index[[sub("lambda.", "", default_choice, fixed = TRUE)]]
+  expect_identical(coef(cv), coef(cv, row = row))
+  expect_identical(predict(cv, x), predict(cv, x, row = row))
+  expect_identical(fitted(cv, x), fitted(cv, x, row = row))
+  expect_identical(deviance(cv), deviance(cv, row = row))
+  expect_identical(logLik(cv), logLik(cv, row = row))
+  expect_identical(generics::augment(cv, x), generics::augment(cv, x, row = row))
+  expect_identical(as_nifti(cv)@.Data, as_nifti(cv, row = row)@.Data)
+  expect_identical(region_table(cv), region_table(cv, row = row))
+  expect_identical(stable_regions(cv), stable_regions(cv, row = row))
+  other <- compare_stability(cv, cv, s1 = unlist(cv$grid[row, 1:2]))
+  expect_identical(compare_stability(cv, cv)$estimate, other$estimate)
+  # No signature has a default of its own.
+  for (fun in list(coef.cv.n2gfl, predict.cv.n2gfl, fitted.cv.n2gfl, residuals.cv.n2gfl,
+                   deviance.cv.n2gfl, logLik.cv.n2gfl, augment.cv.n2gfl, write_map, as_nifti,
+                   region_table, plot_map, plot_folds, stable_regions)) {
+    expect_null(formals(fun)$s)
+  }
+})
+
+test_that("print names the default row and its penalties", {
+  cv <- chosen_cv()
+  shown <- paste(utils::capture.output(print(cv)), collapse = "\n")
+  expect_match(shown, paste0("`s` is \"", default_choice, "\""), fixed = TRUE)
+  expect_match(shown, lambda_text(cv$grid[cv_choice(cv)$row, ]), fixed = TRUE)
+})
+
+test_that("an empty chosen map, and a sparsest row with more features, are said", {
+  cv <- chosen_cv()
+  cv$index[] <- c(3, 1, 3)
+  cv$grid$nonzero[c(1, 3)] <- c(0, 12)
+  expect_output(print(cv), "lambda.1se: no feature is selected, the map is empty")
+  expect_output(print(summary(cv)), "lambda.1se: no feature is selected, the map is empty")
+  cv$grid$nonzero[c(1, 3)] <- c(40, 12)
+  expect_output(print(cv), "more features (40 against 12)", fixed = TRUE)
+  cv$grid$nonzero[c(1, 3)] <- c(10, 12)
+  expect_null(choice_notes(cv))
+})
+
+test_that("rows are called by what chose them", {
+  cv <- chosen_cv()
+  cv$index[] <- c(3, 5, 3)
+  expect_identical(row_name(cv, 3), "lambda.min, lambda.es")
+  expect_identical(row_name(cv, 4), "row 4")
+  expect_identical(row_name(cv$n2gfl.fit, 4), "row 4")
+  expect_match(choice_text(cv, 5), "^lambda.1se: lambda1 = [0-9.e-]+, lambda2 = 0.02$")
+})
+
+test_that("a best row on the edge says which value to try", {
+  grid <- data.frame(lambda1 = rep(c(0.4, 0.2, 0.1), 2), lambda2 = rep(c(0.3, 0.1), each = 3),
+                     nonzero = 3)
+  expect_identical(n2gfl:::grid_edges(grid, 5), c(`smallest lambda2` = "try lambda2 down to 0.033"))
+  expect_identical(n2gfl:::grid_edges(grid, 1),
+                   c(`largest lambda1` = "try lambda1 up to 0.8",
+                     `largest lambda2` = "try lambda2 up to 0.9"))
+  expect_identical(n2gfl:::grid_edges(grid, 3)[["smallest lambda1"]],
+                   "try lambda1 down to 0.02 (lambda.min.ratio = 0.05)")
+})

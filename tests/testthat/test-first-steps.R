@@ -1,0 +1,82 @@
+# What new users type first: arguments of other packages, a mask as a graph, few observations.
+
+first <- function(n = 40, d = 12) {
+  withr::local_seed(9)
+  x <- matrix(stats::rnorm(n * d), n)
+  list(x = x, y = rowSums(x[, 1:3]) + stats::rnorm(n))
+}
+
+test_that("glmnet's arguments get a sentence, not R's", {
+  p <- first()
+  expect_snapshot({
+    refusal(n2gfl(p$x, p$y, graph_chain(12), lambda = 0.1))
+    refusal(n2gfl(p$x, p$y, graph_chain(12), nlambda = 10))
+    refusal(n2gfl(p$x, p$y, graph_chain(12), alpha = 1))
+    refusal(cv.n2gfl(p$x, p$y, graph_chain(12), lambda = 0.1))
+    refusal(n2gfl(p$x, p$y, graph_chain(12), familly = "binomial"))
+  })
+})
+
+test_that("the lasso needs no graph", {
+  p <- first()
+  lasso <- n2gfl(p$x, p$y, lambda2 = 0, nlambda1 = 5)
+  with_graph <- n2gfl(p$x, p$y, graph_chain(12), lambda2 = 0, nlambda1 = 5)
+  expect_equal(lasso$beta, with_graph$beta, tolerance = 1e-6)
+  expect_s3_class(cv.n2gfl(p$x, p$y, lambda2 = 0, nlambda1 = 5, nfolds = 3), "cv.n2gfl")
+  expect_equal(lambda_max(p$x, p$y), lambda_max(p$x, p$y, graph_chain(12)))
+  expect_snapshot({
+    refusal(n2gfl(p$x, p$y))
+    refusal(lambda_max(p$x, p$y, lambda2 = 0.1))
+  })
+})
+
+test_that("a mask as a graph, and a cohort as x, point to what was meant", {
+  p <- first()
+  expect_snapshot({
+    refusal(n2gfl(p$x, p$y, array(TRUE, c(2, 3, 2))))
+    refusal(n2gfl(p$x, p$y, matrix(TRUE, 3, 4)))
+    refusal(n2gfl(p$x, p$y, matrix(TRUE, 4, 4)))
+    refusal(n2gfl(p$x, p$y, matrix(c(0, 1, 0, 0), 2)))
+  })
+  cohort <- withr::with_seed(1, simulate_cohort(n = 4, dim = c(12, 14)))
+  expect_snapshot(refusal(n2gfl(cohort, cohort$y)))
+})
+
+test_that("few observations in a class are said in the user's terms", {
+  p <- first()
+  y <- factor(rep(c("case", "control"), c(3, 37)))
+  run <- function(...) cv.n2gfl(p$x, y, lambda2 = 0, nlambda1 = 3, family = "binomial", ...)
+  expect_snapshot({
+    cat(capture_warnings(any_sign(withr::with_seed(1, run()))), sep = "\n")
+    refusal(run(type.measure = "auc"))
+  })
+  expect_no_warning(any_sign(withr::with_seed(1, run(nfolds = 3))))
+  y <- factor(rep(c("case", "control"), c(1, 39)))
+  expect_snapshot(refusal(run()))
+  y <- factor(rep(c("case", "control"), c(8, 32)))
+  site <- rep(1:10, each = 4)
+  expect_snapshot(refusal(run(type.measure = "auc", group = site, nfolds = 5)))
+})
+
+test_that("too few controls in a fold are found before the work", {
+  p <- first()
+  y <- factor(rep(c("NC", "AD"), c(9, 31)))
+  age <- stats::rnorm(40)
+  # An error of the work itself would begin with the name of the fold.
+  expect_snapshot(refusal(
+    cv.n2gfl(p$x, y, graph_chain(12), family = "binomial", covariates = cbind(age, age^2, age^3),
+             deconfound = "controls", controls = "NC", foldid = c(rep(1, 6), rep(2:3, 17)))
+  ))
+})
+
+test_that("stability selection's own lambda2 is that of the deconfounded features", {
+  p <- first()
+  age <- p$y + stats::rnorm(40, sd = 0.1)
+  controls <- rep(c(TRUE, FALSE), 20)
+  given <- list(p$x, p$y, graph_chain(12), covariates = cbind(age), deconfound = "controls",
+                controls = controls)
+  selection <- do.call(stabsel.n2gfl, c(given, list(cutoff = 0.8, q = 6, B = 2)))
+  expect_equal(selection$lambda2, 0.03 * do.call(lambda_max, given))
+  plain <- lambda_max(p$x, p$y, graph_chain(12), covariates = cbind(age))
+  expect_gt(abs(selection$lambda2 / (0.03 * plain) - 1), 0.01)
+})

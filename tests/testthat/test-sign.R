@@ -1,0 +1,101 @@
+# The check that univariate effects do not oppose the sign constraint, and what is said about classes.
+
+falling <- function(n = 80, d = 20) {
+  withr::local_seed(5)
+  x <- matrix(stats::rnorm(n * d), n)
+  list(x = x, y = 3 - rowSums(x[, 1:6]) + stats::rnorm(n), graph = graph_chain(d))
+}
+
+short <- function(p, ..., fun = n2gfl) {
+  fun(p$x, p$y, p$graph, lambda2 = 0.1, nlambda1 = 3, ...)
+}
+
+test_that("a plain matrix is warned about, by every function that fits, once", {
+  p <- falling()
+  for (fun in list(n2gfl, cv.n2gfl, perturb.n2gfl)) {
+    said <- capture_warnings(short(p, fun = fun))
+    expect_length(said, 1)
+    expect_match(said, "use sign = \"nonpositive\"", fixed = TRUE)
+  }
+  said <- capture_warnings(stabsel.n2gfl(p$x, p$y, p$graph, cutoff = 0.8, q = 10, B = 2,
+                                         lambda2 = 0.1))
+  expect_length(said, 1)
+  expect_warning(short(p), class = "n2gfl_sign_warning")
+  expect_no_warning(short(p, sign = "nonpositive"))
+  expect_no_warning(short(p, sign = "free"))
+  p$y <- -p$y
+  expect_no_warning(short(p))
+  expect_warning(short(p, sign = "nonpositive"), "use sign = \"nonnegative\"")
+})
+
+test_that("the sentence counts, and names the class", {
+  p <- falling()
+  p$y <- factor(ifelse(p$y > 3, "AD", "NC"), c("NC", "AD"))
+  expect_snapshot(cat(capture_warnings(short(p, family = "binomial")), sep = "\n"))
+  expect_snapshot(cat(sign_warning(1, 1, "nonpositive", NULL), sign_warning(3, 4, "nonpositive", NULL),
+                      sep = "\n"))
+})
+
+test_that("what noise alone would give is not warned about", {
+  problem <- function(d) {
+    list(control = list(sign = "nonnegative"), data = list(x = matrix(0, 50, d)))
+  }
+  expect_no_warning(warn_wrong_sign(c(60L, 10L), problem(10000)))
+  expect_warning(warn_wrong_sign(c(80L, 10L), problem(10000)))
+  expect_no_warning(warn_wrong_sign(c(6L, 3L), problem(100)))
+  expect_no_warning(warn_wrong_sign(c(0L, 0L), problem(100)))
+})
+
+test_that("effects are counted as t tests count them, also of sparse x", {
+  withr::local_seed(3)
+  x <- matrix(stats::rnorm(30 * 40), 30)
+  y <- rep(c(0, 1), 15)
+  x[, 1:10] <- x[, 1:10] + 1.6 * y
+  x[, 11:15] <- x[, 11:15] - 1.8 * y + 1e3
+  x[, 40] <- 5
+  t <- apply(x[, -40], 2, function(v) {
+    stats::t.test(v[y > 0], v[y == 0], var.equal = TRUE)$statistic
+  })
+  effects <- function(x, ...) {
+    problem <- check_problem(fit_arguments(list(x = x, y = y, graph = graph_chain(40),
+                                                family = "binomial", ...)))
+    start_facts(problem, 0)$effects
+  }
+  expect_identical(effects(x), c(sum(t < -3), sum(t > 3)))
+  expect_identical(effects(methods::as(x, "CsparseMatrix")), c(sum(t < -3), sum(t > 3)))
+  expect_identical(effects(x, sign = "nonpositive"), c(sum(t > 3), sum(t < -3)))
+  expect_identical(effects(x, penalty.factor = rep(c(Inf, 1), c(10, 30))),
+                   c(sum(t < -3), sum(t[-(1:10)] > 3)))
+})
+
+test_that("effects are those beside the covariates", {
+  withr::local_seed(8)
+  age <- stats::rnorm(100)
+  x <- matrix(stats::rnorm(100 * 10), 100) + age
+  y <- -3 * age + rowSums(x[, 1:2] - age) + stats::rnorm(100)
+  expect_warning(n2gfl(x, y, graph_chain(10), lambda2 = 0.1, nlambda1 = 3), "sign")
+  expect_no_warning(n2gfl(x, y, graph_chain(10), covariates = cbind(age), lambda2 = 0.1,
+                          nlambda1 = 3))
+})
+
+test_that("the class that is modelled is named once for text, which has no order of its own", {
+  p <- falling()
+  p$y <- ifelse(p$y < 3, "patient", "control")
+  expect_message(short(p, family = "binomial"), "Modelling the probability of \"patient\"")
+  said <- character(0)
+  withCallingHandlers(short(p, family = "binomial", fun = cv.n2gfl, nested = TRUE, nfolds = 3),
+                      message = function(m) {
+                        said <<- c(said, conditionMessage(m))
+                        invokeRestart("muffleMessage")
+                      })
+  expect_length(said, 1)
+  p$y <- factor(p$y)
+  expect_no_message(short(p, family = "binomial"))
+})
+
+test_that("two values as numbers suggest binomial", {
+  p <- falling()
+  p$y <- ifelse(p$y < 3, 2L, 1L)
+  expect_message(short(p), "if they are classes, use family = \"binomial\"", fixed = TRUE)
+  expect_no_message(short(p, family = "binomial"))
+})
