@@ -21,6 +21,7 @@
 #' @param paired Do the runs of the two belong together one by one? By default yes if they have the
 #'   same number of runs and, for cross-validations, the same folds.
 #' @param level Confidence level of the interval.
+#' @param ... Must be empty.
 #' @return A list of class `htest`: the two values in `estimate`, their `difference` (first minus
 #'   second) with its `stderr` and `conf.int`, `statistic` and `p.value`.
 #' @references
@@ -34,7 +35,8 @@
 #' compare_stability(steady, loose)
 #' @export
 compare_stability <- function(object1, object2, s1 = NULL, s2 = s1, paired = NULL,
-                              level = 0.95) {
+                              level = 0.95, ...) {
+  check_empty_dots(...)
   names <- c(label_of(substitute(object1)), label_of(substitute(object2)))
   level <- check_ratio(level, "level")
   runs1 <- compared_runs(object1, s1)

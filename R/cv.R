@@ -104,8 +104,9 @@
 cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds = 10, foldid = NULL,
                      group = NULL, nrepeats = 1, nested = FALSE, keep = FALSE, checkpoint = NULL,
                      trace.it = 0) {
+  given <- check_dots(...)
   call <- call_without_data(match.call(), "cv.n2gfl")
-  problem <- check_problem(fit_arguments(c(list(x = x, y = y, graph = graph), check_dots(...))))
+  problem <- check_problem(fit_arguments(c(list(x = x, y = y, graph = graph), given)))
   measure <- match_measure(type.measure, problem$control$family)
   nested <- check_flag(nested, "nested")
   keep <- check_flag(keep, "keep")
@@ -134,7 +135,8 @@ check_dots <- function(...) {
   known <- setdiff(fit_argument_names(), c("graph", "trace.it"))
   names <- if (is.null(names(given))) rep("", length(given)) else names(given)
   bad <- which(!names %in% known)
-  if (length(bad)) stop_unknown_argument(given[bad], known)
+  own <- names(formals(sys.function(sys.parent())))
+  if (length(bad)) stop_unknown_argument(given[bad], c(known, own))
   if (anyDuplicated(names)) {
     stop_bad("`...` must hold each argument of n2gfl() once, but `",
              names[anyDuplicated(names)], "` is there more than once.")

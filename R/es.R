@@ -40,6 +40,7 @@
 #'   `"lambda.es"`; `row` holds row numbers. `NULL` is every row.
 #' @param normalize What to divide by: `"coef"` or `"fit"`, see *Details*.
 #' @param center Remove the column means of `x`?
+#' @param ... Must be empty.
 #' @return A number for each row; one number for runs without a grid.
 #' @references
 #' Xin, B., Hu, L., Wang, Y. and Gao, W. (2015). Stable Feature Selection from Brain sMRI.
@@ -57,7 +58,8 @@
 #' ES(runs, x, normalize = "fit")
 #' @export
 ES <- function(object, x = NULL, s = NULL, normalize = c("coef", "fit"), center = FALSE,
-               row = NULL) {
+               row = NULL, ...) {
+  check_empty_dots(...)
   normalize <- match_choice(normalize, "normalize", c("coef", "fit"))
   center <- check_flag(center, "center")
   source <- run_source(object)

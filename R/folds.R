@@ -16,6 +16,7 @@
 #' @param nfolds Number of folds, at least 2.
 #' @param group A vector with one value per observation, such as the subject or the site; rows with
 #'   the same value go to the same fold. `NULL` for no groups.
+#' @param ... Must be empty.
 #' @return An integer vector: the fold, from 1 to `nfolds`, in which each observation is held out.
 #' @seealso [cv.n2gfl()], whose `foldid` takes the result.
 #' @examples
@@ -29,7 +30,8 @@
 #' folds <- make_folds(y, nfolds = 4, group = subject)
 #' table(subject, folds)
 #' @export
-make_folds <- function(y, nfolds = 10, group = NULL) {
+make_folds <- function(y, nfolds = 10, group = NULL, ...) {
+  check_empty_dots(...)
   classes <- fold_classes(y)
   n <- length(classes)
   nfolds <- check_nfolds(nfolds, n)

@@ -21,6 +21,7 @@ new_graph <- function(n, from, to, weight, kind, dim = NULL, mask = NULL, coords
 #' @param neighbours How many neighbours an inner cell has: 2 in one dimension; 4 (sharing a side,
 #'   the default) or 8 (also a corner) in two; 6 (sharing a face, the default), 18 (also an edge)
 #'   or 26 (also a corner) in three.
+#' @param ... Must be empty.
 #' @return A graph of class `n2gfl_graph`: a list with the number of nodes `n`, the edges `from`,
 #'   `to` (`from < to`, sorted) and `weight`, the `kind` of graph, for grids and masks `dim`,
 #'   `mask` and the array indices of each node, `coords`, and for meshes `faces` and the vertices'
@@ -32,7 +33,8 @@ new_graph <- function(n, from, to, weight, kind, dim = NULL, mask = NULL, coords
 #' graph_grid(c(4, 3), neighbours = 8)
 #' graph_grid(c(10, 10, 10))
 #' @export
-graph_grid <- function(dim, neighbours = NULL) {
+graph_grid <- function(dim, neighbours = NULL, ...) {
+  check_empty_dots(...)
   dim <- check_dim(dim)
   neighbours <- check_neighbours(neighbours, length(dim))
   inside <- array(TRUE, dim)
@@ -52,6 +54,7 @@ graph_grid <- function(dim, neighbours = NULL) {
 #' @inheritParams graph_grid
 #' @inherit graph_grid return
 #' @family graphs
+#' @param ... Must be empty.
 #' @examples
 #' ball <- outer(1:9, 1:9, function(i, j) (i - 5)^2 + (j - 5)^2 <= 16)
 #' g <- graph_mask(ball)
@@ -61,7 +64,8 @@ graph_grid <- function(dim, neighbours = NULL) {
 #' # An image in memory
 #' graph_mask(RNifti::asNifti(array(1, c(5, 5, 5))), neighbours = 26)
 #' @export
-graph_mask <- function(mask, neighbours = NULL) {
+graph_mask <- function(mask, neighbours = NULL, ...) {
+  check_empty_dots(...)
   inside <- check_mask(mask)
   neighbours <- check_neighbours(neighbours, length(dim(inside)))
   lattice_graph(inside, neighbours, kind = "mask", mask = inside)
@@ -190,10 +194,12 @@ image_array <- function(image) {
 #' @param n Number of nodes.
 #' @inherit graph_grid return
 #' @family graphs
+#' @param ... Must be empty.
 #' @examples
 #' graph_chain(5)
 #' @export
-graph_chain <- function(n) {
+graph_chain <- function(n, ...) {
+  check_empty_dots(...)
   n <- check_count(n, "n")
   new_graph(n, seq_len(n - 1L), seq_len(n - 1L) + 1L, rep(1, n - 1L), "chain")
 }
@@ -211,13 +217,15 @@ graph_chain <- function(n) {
 #'   last nodes have no edge.
 #' @inherit graph_grid return
 #' @family graphs
+#' @param ... Must be empty.
 #' @examples
 #' # A triangle with a tail, and a node on its own
 #' g <- graph_edges(from = c(1, 2, 3, 3), to = c(2, 3, 1, 4), weight = c(1, 1, 2, 0.5), n = 5)
 #' g
 #' plot(g)
 #' @export
-graph_edges <- function(from, to, weight = NULL, n = NULL) {
+graph_edges <- function(from, to, weight = NULL, n = NULL, ...) {
+  check_empty_dots(...)
   if (length(from) != length(to)) {
     stop_bad("`to` must have one value per element of `from` (", length(from), "), not ",
              length(to), ".")
@@ -247,11 +255,13 @@ graph_edges <- function(from, to, weight = NULL, n = NULL) {
 #'   for pictures and tables; or `NULL`.
 #' @inherit graph_grid return
 #' @family graphs
+#' @param ... Must be empty.
 #' @examples
 #' tetrahedron <- rbind(c(1, 2, 3), c(1, 2, 4), c(1, 3, 4), c(2, 3, 4))
 #' graph_mesh(tetrahedron)
 #' @export
-graph_mesh <- function(faces, n = NULL, coords = NULL) {
+graph_mesh <- function(faces, n = NULL, coords = NULL, ...) {
+  check_empty_dots(...)
   if (!is.matrix(faces) || !is.numeric(faces) || ncol(faces) != 3) {
     stop_bad("`faces` must be a numeric matrix with 3 columns, not ", describe(faces), ".")
   }
@@ -337,6 +347,7 @@ merge_edges <- function(from, to, weight) {
 #'   * an undirected igraph graph; its edge attribute `weight` is used if it has one;
 #'   * a symmetric adjacency matrix, dense or sparse (package Matrix), numeric or logical: entry
 #'     (i, j) is the weight of the edge between i and j, 0 for none. The diagonal must be zero.
+#' @param ... Must be empty.
 #' @return A graph of class `n2gfl_graph`, see [graph_grid()].
 #' @family graphs
 #' @examples
@@ -348,21 +359,22 @@ merge_edges <- function(from, to, weight) {
 #'   as_graph(igraph::make_ring(5))
 #' }
 #' @export
-as_graph <- function(graph) {
+as_graph <- function(graph, ...) {
+  check_empty_dots(...)
   UseMethod("as_graph")
 }
 
 #' @export
-as_graph.default <- function(graph) {
+as_graph.default <- function(graph, ...) {
   stop_bad("`graph` must be a graph from one of the graph_*() functions, an igraph graph or a ",
            "square adjacency matrix, not ", describe(graph), ".", mask_hint(graph))
 }
 
 #' @export
-as_graph.n2gfl_graph <- function(graph) graph
+as_graph.n2gfl_graph <- function(graph, ...) graph
 
 #' @export
-as_graph.igraph <- function(graph) {
+as_graph.igraph <- function(graph, ...) {
   if (!requireNamespace("igraph", quietly = TRUE)) {
     stop_bad("`graph` is an igraph graph, which needs the package igraph: ",
              "install.packages(\"igraph\").")
@@ -375,7 +387,7 @@ as_graph.igraph <- function(graph) {
 }
 
 #' @export
-as_graph.matrix <- function(graph) {
+as_graph.matrix <- function(graph, ...) {
   if (!(is.numeric(graph) || is.logical(graph))) {
     stop_bad("`graph` must be a numeric adjacency matrix, not ", describe(graph), ".")
   }
@@ -391,7 +403,7 @@ as_graph.matrix <- function(graph) {
 }
 
 #' @export
-as_graph.Matrix <- function(graph) {
+as_graph.Matrix <- function(graph, ...) {
   check_square(graph)
   if (!is(graph, "sparseMatrix")) return(as_graph(as.matrix(graph)))
   graph <- as_plain_matrix(graph)

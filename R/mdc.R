@@ -21,6 +21,7 @@
 #' @param top Use of each run only the `top` largest positive coefficients, as Xin et al. do for
 #'   models that select many more; `NULL` uses all nonzero ones. Features that tie with the last one
 #'   are kept, so that the order of the features does not matter.
+#' @param ... Must be empty.
 #' @return A number for each row; one number for runs without a grid.
 #' @references
 #' Xin, B., Hu, L., Wang, Y. and Gao, W. (2015). Stable Feature Selection from Brain sMRI.
@@ -32,7 +33,9 @@
 #' mDC(runs, sign = TRUE)
 #' mDC(runs, top = 1)
 #' @export
-mDC <- function(object, s = NULL, sign = FALSE, top = NULL, row = NULL) {  # nolint: object_name.
+mDC <- function(object, s = NULL, sign = FALSE, top = NULL,  # nolint: object_name.
+                row = NULL, ...) {
+  check_empty_dots(...)
   sign <- check_flag(sign, "sign")
   if (!is.null(top)) top <- check_count(top, "top")
   source <- run_source(object)

@@ -42,9 +42,10 @@
 perturb.n2gfl <- function(x, y, graph = NULL, ...,
                           perturb = c("cv", "bootstrap", "jackknife", "subsample"), B = 10,
                           fraction = 0.5, group = NULL, checkpoint = NULL, trace.it = 0) {
+  given <- check_dots(...)
   call <- call_without_data(match.call(), "perturb.n2gfl")
   perturb <- match_choice(perturb, "perturb", c("cv", "bootstrap", "jackknife", "subsample"))
-  problem <- check_problem(fit_arguments(c(list(x = x, y = y, graph = graph), check_dots(...))))
+  problem <- check_problem(fit_arguments(c(list(x = x, y = y, graph = graph), given)))
   B <- check_count(B, "B", 2L)
   fraction <- check_ratio(fraction, "fraction")
   trace <- check_trace(trace.it)

@@ -24,6 +24,7 @@
 #' @param weights Weights `m` of the nodes' squared errors, positive; 1 if not given. Edge weights
 #'   belong to the graph.
 #' @param dual If `TRUE`, return the dual solution and the duality gap too.
+#' @param ... Must be empty.
 #' @return The smoothed values, with the dimensions and names of `z`. With `dual = TRUE` a list:
 #'   `beta`, the values; `flow`, one number per edge of the graph, positive from `from` to `to`;
 #'   `gap`, the duality gap of `beta` and `flow`, relative to the objective.
@@ -42,7 +43,8 @@
 #' answer$gap
 #' range(answer$flow)
 #' @export
-tv_denoise <- function(z, graph, lambda, weights = NULL, dual = FALSE) {
+tv_denoise <- function(z, graph, lambda, weights = NULL, dual = FALSE, ...) {
+  check_empty_dots(...)
   values <- check_signal(z)
   graph <- check_graph(graph, length(values), "element of `z`")
   lambda <- check_nonnegative(lambda, "lambda")
@@ -74,6 +76,7 @@ tv_denoise <- function(z, graph, lambda, weights = NULL, dual = FALSE) {
 #'   without sparsity penalty, `Inf` fixes its value at 0.
 #' @inherit tv_denoise return
 #' @seealso [tv_denoise()], [n2gfl()].
+#' @param ... Must be empty.
 #' @examples
 #' z <- c(rep(0, 20), rep(2, 10), rep(-2, 10)) + rnorm(40, sd = 0.3)
 #' g <- graph_chain(40)
@@ -81,7 +84,8 @@ tv_denoise <- function(z, graph, lambda, weights = NULL, dual = FALSE) {
 #' fused_prox(z, g, lambda1 = 0.5, lambda2 = 1, sign = "free")
 #' @export
 fused_prox <- function(z, graph, lambda1, lambda2, sign = c("nonnegative", "nonpositive", "free"),
-                       weights = NULL, penalty.factor = NULL, dual = FALSE) {
+                       weights = NULL, penalty.factor = NULL, dual = FALSE, ...) {
+  check_empty_dots(...)
   values <- check_signal(z)
   graph <- check_graph(graph, length(values), "element of `z`")
   lambda1 <- check_nonnegative(lambda1, "lambda1")

@@ -44,6 +44,7 @@
 #' @param family Kind of outcome: `"binomial"` (a diagnosis) or `"gaussian"` (a score).
 #' @param dir Folder to write to, made when it is not there, or `NULL`. It gets one NIfTI file per
 #'   subject, `subjects.csv`, `mask.nii.gz`, `truth.nii.gz`, `atlas.nii.gz` and `labels.csv`.
+#' @param ... Must be empty.
 #' @return A list of class `n2gfl_cohort`:
 #'   \item{x}{Matrix with one row per subject and one column per voxel of the mask.}
 #'   \item{y}{The outcome: a factor for `"binomial"`, numbers for `"gaussian"`.}
@@ -75,7 +76,8 @@
 #' unlink(folder, recursive = TRUE)
 #' @export
 simulate_cohort <- function(n = 100, dim = NULL, voxel_size = if (is.null(dim)) 8, effect = 1,
-                            noise = 1, family = c("binomial", "gaussian"), dir = NULL) {
+                            noise = 1, family = c("binomial", "gaussian"), dir = NULL, ...) {
+  check_empty_dots(...)
   family <- match_choice(family, "family", c("binomial", "gaussian"))
   plan <- check_cohort_size(n, family)
   dim <- check_phantom_dim(dim, voxel_size)

@@ -71,6 +71,7 @@
 #'   Without them the measures that need them are `NA`. [cv.n2gfl()] objects store their ES and
 #'   their graph.
 #' @param level Confidence level of the interval for Nogueira's measure.
+#' @param ... Must be empty.
 #' @return A data frame of class `n2gfl_stability` with one row per row of the grid: `row`,
 #'   `lambda1`, `lambda2`, `df`, for a cross-validation its score `cvm` and the standard error
 #'   `cvsd`, then the measures (`nogueira` with `nogueira.se`, `nogueira.lower` and
@@ -90,7 +91,8 @@
 #' stability(runs, graph = graph_chain(10), measures = c("nogueira", "dilated"))
 #' @export
 stability <- function(object, s = NULL, measures = "all", x = NULL, graph = NULL, row = NULL,
-                      level = 0.95) {
+                      level = 0.95, ...) {
+  check_empty_dots(...)
   measures <- check_measures(measures)
   level <- check_ratio(level, "level")
   source <- run_source(object, graph)

@@ -16,6 +16,7 @@
 #' @param graph The graph of the features, for runs that are given as a list or a matrix.
 #' @param cutoff For a list or a matrix: the share of runs that makes a feature part of a region.
 #' @param overlap A region survives in a run that selects at least this share of its features.
+#' @param ... Must be empty.
 #' @return A data frame with one row per region, the largest `survives` first: `region`; `size`, its
 #'   number of features; `survives`, the share of runs that select at least `overlap` of its
 #'   features; `touched` and `whole`, the shares of runs that select at least one, and all of them;
@@ -27,7 +28,8 @@
 #' stable_regions(runs, graph = graph_chain(10))
 #' @export
 stable_regions <- function(object, s = NULL, row = NULL, graph = NULL, cutoff = 0.5,
-                           overlap = 0.5) {
+                           overlap = 0.5, ...) {
+  check_empty_dots(...)
   if (!is_number(cutoff) || cutoff <= 0 || cutoff > 1) {
     stop_bad("`cutoff` must be a number above 0 and at most 1, not ", describe(cutoff), ".")
   }

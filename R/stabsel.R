@@ -62,8 +62,9 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
                           assumption = c("unimodal", "r-concave", "none"),
                           sampling.type = c("SS", "MB"), ..., group = NULL, checkpoint = NULL,
                           trace.it = 0) {
+  given <- check_dots(...)
   call <- call_without_data(match.call(), "stabsel.n2gfl")
-  problem <- check_stabsel_problem(x, y, graph, check_dots(...))
+  problem <- check_stabsel_problem(x, y, graph, given)
   bound <- stabsel_bound(ncol(problem$data$x), cutoff, q, PFER, B, assumption, sampling.type)
   trace <- check_trace(trace.it)
   group <- check_group(align_rows(group, "group", problem$rows), nrow(problem$data$x))

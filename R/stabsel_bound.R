@@ -33,6 +33,7 @@
 #' @param sampling.type `"SS"`, complementary pairs of halves of the data (Shah and Samworth), or
 #'   `"MB"`, halves drawn one by one (Meinshausen and Buehlmann), for which `assumption` is always
 #'   `"none"`.
+#' @param ... Must be empty.
 #' @return A list with `cutoff`, `q` and `PFER` (the bound at that cutoff and q, which may be
 #'   smaller than the one asked for), and `p`, `B`, `assumption` and `sampling.type`.
 #' @references
@@ -49,7 +50,8 @@
 #' @export
 stabsel_bound <- function(p, cutoff = NULL, q = NULL, PFER = NULL, B = 50,
                           assumption = c("unimodal", "r-concave", "none"),
-                          sampling.type = c("SS", "MB")) {
+                          sampling.type = c("SS", "MB"), ...) {
+  check_empty_dots(...)
   sampling.type <- match_choice(sampling.type, "sampling.type", c("SS", "MB"))
   assumption <- match_choice(assumption, "assumption", c("unimodal", "r-concave", "none"))
   if (sampling.type == "MB") assumption <- "none"

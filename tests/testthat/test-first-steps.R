@@ -80,3 +80,14 @@ test_that("stability selection's own lambda2 is that of the deconfounded feature
   plain <- lambda_max(p$x, p$y, graph_chain(12), covariates = cbind(age))
   expect_gt(abs(selection$lambda2 / (0.03 * plain) - 1), 0.01)
 })
+
+test_that("every exported function gives a mistyped argument a sentence", {
+  functions <- Filter(function(name) is.function(getExportedValue("n2gfl", name)),
+                      getNamespaceExports("n2gfl"))
+  expect_gt(length(functions), 25)
+  for (name in functions) {
+    said <- tryCatch(do.call(getExportedValue("n2gfl", name), list(misspelt_argument = 1)),
+                     error = conditionMessage)
+    expect_match(said, "^`...` must .* `misspelt_argument`", label = name)
+  }
+})
