@@ -57,6 +57,8 @@
 #'   \item{subjects}{Names of the subjects.}
 #'   \item{data}{The data frame of subjects, or `NULL`.}
 #'   \item{dropped}{Number of voxels that were dropped because they had no variance.}
+#'   \item{files}{Path of each subject's file, as it was given; `NULL` if the images were in memory
+#'     or in one file with four dimensions.}
 #'
 #'   `dim()` is that of `x`, `images[i]` or `images[i, ]` takes some subjects, `summary()` has a row
 #'   for each subject, and `plot()` shows the mean image with the mask's outline.
@@ -103,7 +105,7 @@ read_images <- function(files, mask = NULL, threshold = 0.2, coarsen = NULL, nei
   }
   space <- new_space(kept$mask, grid$affine, colMeans(kept$x), grid$header, grid$coarsen,
                      source[c("dim", "affine")])
-  new_images(kept$x, kept$graph, space, source$subjects, source$data, kept$dropped)
+  new_images(kept$x, kept$graph, space, source$subjects, source$data, kept$dropped, source$paths)
 }
 
 # New images for an old mask: nothing is chosen, and nothing dropped.
@@ -126,13 +128,13 @@ read_like <- function(files, like, given, na, data, verbose) {
   grid <- coarse_grid(source, space$coarsen)
   plan <- list(source = source, grid = grid, na = na, verbose = verbose)
   x <- read_inside(plan, space$mask)$x
-  new_images(x, image_graph(like), space, source$subjects, source$data, 0L)
+  new_images(x, image_graph(like), space, source$subjects, source$data, 0L, source$paths)
 }
 
-new_images <- function(x, graph, space, subjects, data = NULL, dropped = 0L) {
+new_images <- function(x, graph, space, subjects, data = NULL, dropped = 0L, files = NULL) {
   structure(
     list(x = x, graph = graph, space = space, subjects = subjects, data = data,
-         dropped = dropped),
+         dropped = dropped, files = files),
     class = "n2gfl_images"
   )
 }

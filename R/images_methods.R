@@ -78,6 +78,7 @@ dim.n2gfl_images <- function(x) dim(x$x)
   }
   x$x <- x$x[rows, , drop = FALSE]
   x$subjects <- x$subjects[rows]
+  if (!is.null(x$files)) x$files <- x$files[rows]
   if (!is.null(x$data)) x$data <- x$data[rows, , drop = FALSE]
   x
 }

@@ -12,9 +12,9 @@
 #'   there.
 #' @param data A data frame with one row per subject, see [read_images()].
 #' @return Without `files` a graph, see [graph_mesh()]. Otherwise an object of class `n2gfl_images`
-#'   with `x`, `graph`, `subjects`, `data` and `dropped` as in [read_images()]; its `space` has the
-#'   whole mesh (`coords`, `faces`), the `mask` of the vertices in use, and their `mean`. Vertices
-#'   without variance, such as those of the medial wall, are dropped and counted.
+#'   with `x`, `graph`, `subjects`, `data`, `dropped` and `files` as in [read_images()]; its `space`
+#'   has the whole mesh (`coords`, `faces`), the `mask` of the vertices in use, and their `mean`.
+#'   Vertices without variance, such as those of the medial wall, are dropped and counted.
 #' @seealso [read_images()], [graph_mesh()], [write_map()].
 #' @examples
 #' # A tetrahedron and the values of five subjects
@@ -45,7 +45,7 @@ read_surface <- function(files = NULL, mesh, mask = NULL, data = NULL) {
   x <- if (all(keep)) source$x else source$x[, keep, drop = FALSE]
   rownames(x) <- source$subjects
   new_images(x, part_of_mesh(mesh, keep), space, source$subjects, source$data,
-             sum(inside & !varies))
+             sum(inside & !varies), source$paths)
 }
 
 is_surface <- function(space) inherits(space, "n2gfl_surface")
@@ -106,10 +106,11 @@ surface_source <- function(files, mesh) {
     stop_bad("`files` must be paths of GIFTI files or a numeric matrix, not ", describe(files),
              ".")
   }
+  subjects <- names(files)
+  files <- path.expand(unname(files))
   check_duplicates(files)
   x <- matrix(0, length(files), mesh$n)
   for (i in seq_along(files)) x[i, ] <- read_vertex_values(files[i], mesh$n)
-  subjects <- names(files)
   if (is.null(subjects)) subjects <- sub("(\\.[a-z]+)?\\.gii$", "", basename(files))
   if (anyDuplicated(subjects)) subjects <- files
   list(x = x, n = length(files), subjects = subjects, paths = files)

@@ -319,6 +319,23 @@ test_that("subjects and their table go along", {
   expect_identical(read_images(same)$subjects, c("a/gm", "b/gm"))
 })
 
+test_that("images remember their files", {
+  folder <- local_folder()
+  files <- write_eggs(folder)
+  images <- read_images(stats::setNames(files, letters[1:4]))
+  expect_identical(images$files, files)
+  expect_identical(images[c("d", "b")]$files, files[c(4, 2)])
+  expect_identical(images[-1]$files, files[-1])
+  expect_identical(read_images(data.frame(file = rev(files)))$files, rev(files))
+  expect_identical(read_images(files[2:3], like = images)$files, files[2:3])
+  withr::local_dir(folder)
+  expect_identical(read_images(basename(files))$files, basename(files))
+  # One file of all subjects cannot tell one from another.
+  four <- array(unlist(withr::with_seed(7, egg_images(4))), c(7, 9, 6, 4))
+  expect_null(read_images(make_nifti(four, "four.nii"))$files)
+  expect_null(read_images(four)[1:2]$files)
+})
+
 test_that("new images are read like old ones", {
   folder <- local_folder()
   files <- write_eggs(folder, n = 6)
