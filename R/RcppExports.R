@@ -53,6 +53,10 @@ block_means_cpp <- function(volume, block, blocks) {
     .Call(`_n2gfl_block_means_cpp`, volume, block, blocks)
 }
 
+row_stats_cpp <- function(x) {
+    .Call(`_n2gfl_row_stats_cpp`, x)
+}
+
 count_effects_cpp <- function(x, y, weights, limit) {
     .Call(`_n2gfl_count_effects_cpp`, x, y, weights, limit)
 }

@@ -103,8 +103,12 @@ read_images <- function(files, mask = NULL, threshold = 0.2, coarsen = NULL, nei
   } else {
     read_inside(plan, check_image_mask(mask, source, grid))
   }
+  stats <- image_stats(kept$x)
+  warn_scale(stats, source$labels, end = if (is.null(mask)) {
+    " The mask, which comes from the mean of all images, is affected as well."
+  })
   space <- new_space(kept$mask, grid$affine, colMeans(kept$x), grid$header, grid$coarsen,
-                     source[c("dim", "affine")])
+                     source[c("dim", "affine")], usual_scale(stats))
   new_images(kept$x, kept$graph, space, source$subjects, source$data, kept$dropped, source$paths)
 }
 
@@ -128,6 +132,7 @@ read_like <- function(files, like, given, na, data, verbose) {
   grid <- coarse_grid(source, space$coarsen)
   plan <- list(source = source, grid = grid, na = na, verbose = verbose)
   x <- read_inside(plan, space$mask)$x
+  warn_scale(image_stats(x), source$labels, space$usual)
   new_images(x, image_graph(like), space, source$subjects, source$data, 0L, source$paths)
 }
 

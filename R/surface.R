@@ -44,6 +44,8 @@ read_surface <- function(files = NULL, mesh, mask = NULL, data = NULL) {
   )
   x <- if (all(keep)) source$x else source$x[, keep, drop = FALSE]
   rownames(x) <- source$subjects
+  labels <- if (is.null(source$paths)) paste("row", seq_len(nrow(x))) else quoted_each(source$paths)
+  warn_scale(image_stats(x), labels)
   new_images(x, part_of_mesh(mesh, keep), space, source$subjects, source$data,
              sum(inside & !varies), source$paths)
 }

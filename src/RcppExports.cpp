@@ -176,6 +176,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// row_stats_cpp
+Rcpp::NumericMatrix row_stats_cpp(const Eigen::Map<Eigen::MatrixXd> x);
+RcppExport SEXP _n2gfl_row_stats_cpp(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(row_stats_cpp(x));
+    return rcpp_result_gen;
+END_RCPP
+}
 // count_effects_cpp
 Rcpp::NumericVector count_effects_cpp(const SEXP x, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, double limit);
 RcppExport SEXP _n2gfl_count_effects_cpp(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP limitSEXP) {
@@ -255,6 +265,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_n2gfl_store_take_cpp", (DL_FUNC) &_n2gfl_store_take_cpp, 3},
     {"_n2gfl_add_volume_cpp", (DL_FUNC) &_n2gfl_add_volume_cpp, 2},
     {"_n2gfl_block_means_cpp", (DL_FUNC) &_n2gfl_block_means_cpp, 3},
+    {"_n2gfl_row_stats_cpp", (DL_FUNC) &_n2gfl_row_stats_cpp, 1},
     {"_n2gfl_count_effects_cpp", (DL_FUNC) &_n2gfl_count_effects_cpp, 4},
     {"_n2gfl_label_parts_cpp", (DL_FUNC) &_n2gfl_label_parts_cpp, 5},
     {"_n2gfl_linear_predictor_cpp", (DL_FUNC) &_n2gfl_linear_predictor_cpp, 3},

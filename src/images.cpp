@@ -166,6 +166,28 @@ Rcpp::NumericVector block_means_cpp(SEXP volume, const Rcpp::IntegerVector& bloc
   return mean;
 }
 
+// Mean, standard deviation, minimum, maximum and mean absolute value of each row, as the columns of a
+// matrix, in one pass along the columns of x (Welford's recurrence).
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix row_stats_cpp(const Eigen::Map<Eigen::MatrixXd> x) {
+  Eigen::ArrayXd mean = Eigen::ArrayXd::Zero(x.rows()), squares = mean, size = mean, step(x.rows());
+  Eigen::ArrayXd low = x.col(0), high = low;
+  for (Eigen::Index j = 0; j < x.cols(); ++j) {
+    const auto column = x.col(j).array();
+    step = column - mean;
+    mean += step / static_cast<double>(j + 1);
+    squares += step * (column - mean);
+    size += column.abs();
+    low = low.min(column);
+    high = high.max(column);
+  }
+  const double voxels = static_cast<double>(x.cols());
+  Rcpp::NumericMatrix stats(static_cast<int>(x.rows()), 5);
+  Eigen::Map<Eigen::ArrayXXd> to(stats.begin(), x.rows(), 5);
+  to << mean, (squares / (voxels - 1)).sqrt(), low, high, size / voxels;
+  return stats;
+}
+
 // How many columns of x have a weighted correlation with y whose t statistic is below -limit, and how
 // many above limit.
 // [[Rcpp::export(rng = false)]]
