@@ -1,19 +1,7 @@
 # Atlases: the number of a structure at each position, and the names of these numbers.
 
 # The atlas's value at the grid point nearest to each position; 0 outside the atlas.
-atlas_codes <- function(atlas, mm) {
-  atlas <- open_atlas(atlas)
-  # A hair towards right, front and top: a position midway between two points of the grid must not
-  # be decided by the order of storage.
-  mm <- sweep(mm, 2, c(1, 2, 3) * 1e-5, "+")
-  back <- solve(atlas$affine)
-  index <- round(sweep(mm %*% t(back[1:3, 1:3]), 2, back[1:3, 4], "+")) + 1
-  within <- index >= 1 & sweep(index, 2, atlas$dim, "<=")
-  within <- within[, 1] & within[, 2] & within[, 3]
-  code <- integer(nrow(mm))
-  code[within] <- atlas$values[index[within, , drop = FALSE]]
-  code
-}
+atlas_codes <- function(atlas, mm) nearest_values(open_atlas(atlas), mm)
 
 open_atlas <- function(atlas) {
   if (is.character(atlas) && !inherits(atlas, "niftiImage") && length(atlas) == 1 &&

@@ -27,13 +27,28 @@
 #' Everything that does not fit together is an error: images whose grids differ in size or by more
 #' than 0.001 mm in place, a mask on another grid, values that are not finite inside the mask, the
 #' same file twice, files that are damaged.
-#' @param files The images, all on one grid: paths of NIfTI files (`.nii`, `.nii.gz`, or `.hdr` with
-#'   `.img`); the path of one file with four dimensions, the fourth being subjects; a list of
-#'   images of class `nifti` (oro.nifti) or `niftiImage` (RNifti) or of arrays; one image or array
-#'   with four dimensions; or a data frame with one row per subject and a column `file` with the
-#'   paths. Names become the subjects' names.
+#'
+#' With `resample = TRUE`, images on another grid are brought to that of the first image (or of
+#' `like`) through the affines in the headers, by trilinear interpolation; a mask takes the value
+#' that is nearest to each voxel. Images whose voxels are the same in another order of storage (LAS
+#' and RAS) are then read exactly. Images are not registered to each other, and not smoothed: from a
+#' fine to a coarse grid, `coarsen` of the fine images is better. Voxels outside of an image's field
+#' of view, which ends half a voxel beyond the centres of its outermost voxels, are not finite:
+#' inside the mask they are an error that names the image, unless `na` says otherwise.
+#'
+#' Images of one study have one scale. An image is named in a warning if both the mean absolute value
+#' and the width of the range of its values inside the mask are unusual, or if its mean is outside of
+#' the usual range: by more than 10 robust standard deviations of the images (from the median
+#' absolute deviation; of the logarithm for a gain, and at least 5 percent), or by a factor of more
+#' than 20. New images are compared with those of `like`.
+#' @param files The images, all on one grid (but see `resample`): paths of NIfTI files (`.nii`,
+#'   `.nii.gz`, or `.hdr` with `.img`); the path of one file with four dimensions, the fourth being
+#'   subjects; a list of images of class `nifti` (oro.nifti) or `niftiImage` (RNifti) or of arrays;
+#'   one image or array with four dimensions; or a data frame with one row per subject and a column
+#'   `file` with the paths. Names become the subjects' names.
 #' @param mask The voxels to use: a path, an image or an array on the grid of the images (or on the
-#'   coarsened grid), not zero or `TRUE` inside; `NULL` for a `threshold`.
+#'   coarsened grid, or on any grid with `resample`), not zero or `TRUE` inside; `NULL` for a
+#'   `threshold`.
 #' @param threshold Without a mask, the mean above which a voxel is inside.
 #' @param coarsen Size in voxels of the blocks to average: three whole numbers, or one for all three
 #'   axes; `NULL` for none.
@@ -44,7 +59,9 @@
 #'   covariates of [n2gfl()]. If it has a column `file`, its rows are matched to the paths in
 #'   `files`. By default `files` itself, if that is a data frame.
 #' @param like Images, or a fit to images, whose mask, coarsening and graph are to be used again,
-#'   for predictions. The new images must be on the same grid, and no voxel is dropped.
+#'   for predictions. The new images must be on the same grid unless `resample` is `TRUE`, and no
+#'   voxel is dropped.
+#' @param resample Interpolate images and mask that are on another grid? See the details.
 #' @param verbose Show a progress bar on the message stream?
 #' @param ... Must be empty.
 #' @return A list of class `n2gfl_images`:
@@ -83,25 +100,26 @@
 #' @export
 read_images <- function(files, mask = NULL, threshold = 0.2, coarsen = NULL, neighbours = 6, ...,
                         na = c("error", "zero", "drop"), data = NULL, like = NULL,
-                        verbose = interactive()) {
+                        resample = FALSE, verbose = interactive()) {
   check_empty_dots(...)
   na <- match_choice(na, "na", c("error", "zero", "drop"))
+  resample <- check_flag(resample, "resample")
   verbose <- check_flag(verbose, "verbose")
   if (!is.null(like)) {
     given <- c(mask = !missing(mask), threshold = !missing(threshold),
                coarsen = !missing(coarsen), neighbours = !missing(neighbours))
-    return(read_like(files, like, given, na, data, verbose))
+    return(read_like(files, like, given, na, data, resample, verbose))
   }
   threshold <- check_threshold(threshold)
   neighbours <- check_neighbours(neighbours, 3)
-  source <- image_source(files, data)
+  source <- image_source(files, data, resample = resample)
   on.exit(source$close(), add = TRUE)
   grid <- coarse_grid(source, coarsen)
   plan <- list(source = source, grid = grid, na = na, verbose = verbose, neighbours = neighbours)
   kept <- if (is.null(mask)) {
     read_by_mean(plan, threshold)
   } else {
-    read_inside(plan, check_image_mask(mask, source, grid))
+    read_inside(plan, check_image_mask(mask, source, grid, resample))
   }
   stats <- image_stats(kept$x)
   warn_scale(stats, source$labels, end = if (is.null(mask)) {
@@ -113,7 +131,7 @@ read_images <- function(files, mask = NULL, threshold = 0.2, coarsen = NULL, nei
 }
 
 # New images for an old mask: nothing is chosen, and nothing dropped.
-read_like <- function(files, like, given, na, data, verbose) {
+read_like <- function(files, like, given, na, data, resample, verbose) {
   space <- image_space(like, "like")
   if (any(given)) {
     stop_bad("`", names(given)[given][1], "` must not be given together with `like`, which has ",
@@ -123,12 +141,9 @@ read_like <- function(files, like, given, na, data, verbose) {
     stop_bad("`na` must be \"error\" or \"zero\" together with `like`, because its mask stays ",
              "as it is, not \"drop\".")
   }
-  source <- image_source(files, data)
+  target <- c(space$source[c("dim", "affine")], oriented = is_oriented(space$header))
+  source <- image_source(files, data, target, resample)
   on.exit(source$close(), add = TRUE)
-  if (!same_grid(space$source, source)) {
-    stop_bad("`files` must be on the grid of `like`, but they have ",
-             grid_difference(space$source, source), ".")
-  }
   grid <- coarse_grid(source, space$coarsen)
   plan <- list(source = source, grid = grid, na = na, verbose = verbose)
   x <- read_inside(plan, space$mask)$x
@@ -193,7 +208,7 @@ read_inside <- function(plan, inside) {
       free_volume_cpp(volume)
       bad
     })
-    if (bad && plan$na == "error") stop_not_finite_image(plan$source$labels[i], bad)
+    if (bad && plan$na == "error") stop_not_finite_image(plan$source, i, bad)
   }
   finish_store(store, plan, inside, rep(TRUE, length(index)))
 }
@@ -284,16 +299,17 @@ check_threshold <- function(threshold) {
   as.double(threshold)
 }
 
-stop_not_finite_image <- function(label, count) {
-  stop_bad("`files` must hold finite numbers inside the mask, but ", label, " has ",
-           count_of(count, "voxel"), " with NaN or Inf there: fix it, or choose na = \"zero\" or ",
-           "na = \"drop\".")
+stop_not_finite_image <- function(source, i, count) {
+  stop_bad("`files` must hold finite numbers inside the mask, but ", source$labels[i], " has ",
+           count_of(count, "voxel"), if (isTRUE(source$resampled[i])) {
+             " there with NaN or Inf or outside of its field of view"
+           } else " with NaN or Inf there", ": fix it, or choose na = \"zero\" or na = \"drop\".")
 }
 
 stop_first_bad <- function(store, source, wanted) {
   for (i in seq_len(source$n)) {
     count <- store_count_bad_cpp(store, i, wanted)
-    if (count) stop_not_finite_image(source$labels[i], count)
+    if (count) stop_not_finite_image(source, i, count)
   }
 }
 

@@ -1,8 +1,8 @@
 # What a NIfTI file says about itself, read and judged before anything is allocated for it: a
 # damaged header may ask for terabytes. The pixels are left to RNifti.
 
-# list(path, dim, volumes, narrow, start, affine, packed); dim has three numbers, `packed` is the
-# file of the data if that is compressed. The fields are read here and not by RNifti::niftiHeader(),
+# list(path, dim, volumes, narrow, start, affine, oriented, packed); dim has three numbers, `packed`
+# is the file of the data if that is compressed. The fields are read here and not by RNifti::niftiHeader(),
 # which takes the bytes of a big-endian file the wrong way round.
 open_nifti <- function(path, name = "files") {
   parts <- nifti_parts(path, name)
@@ -11,6 +11,7 @@ open_nifti <- function(path, name = "files") {
   check_file_size(parts$data, sizes, path, name)
   c(list(path = path), sizes[c("dim", "volumes", "narrow", "start")],
     list(affine = check_affine(header_affine(claims), quoted(path), name),
+         oriented = is_oriented(claims),
          packed = if (is_gzip(parts$data)) parts$data))
 }
 
@@ -328,6 +329,10 @@ same_grid <- function(a, b) {
 
 # In what two grids differ, for the end of a message.
 grid_difference <- function(a, b) {
+  if (!is.null(a$affine) && !is.null(b$affine) && same_voxels(a, b)) {
+    return(paste0("the same voxels in different orders of storage, ", storage_order(a$affine),
+                  " and ", storage_order(b$affine)))
+  }
   if (any(a$dim != b$dim)) {
     return(paste0("sizes ", paste(a$dim, collapse = " x "), " and ",
                   paste(b$dim, collapse = " x ")))

@@ -5,6 +5,7 @@
 #include "RNifti.h"
 #include "RNiftiAPI.h"
 
+#include <n2gfl/resample.hpp>
 #include <n2gfl/volume_store.hpp>
 
 #include <algorithm>
@@ -164,6 +165,27 @@ Rcpp::NumericVector block_means_cpp(SEXP volume, const Rcpp::IntegerVector& bloc
   });
   for (int b = 0; b < blocks; ++b) mean[b] = sum[b] / share[b];
   return mean;
+}
+
+// A volume of size `dim` on a grid of size `new_dim`; `map` is a matrix with four columns that takes
+// indices of the new grid to indices of the old one, both counted from 0.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector resample_cpp(SEXP volume, const Rcpp::IntegerVector& dim,
+                                 const Rcpp::NumericMatrix& map,
+                                 const Rcpp::IntegerVector& new_dim) {
+  const n2gfl::GridSize size = {dim[0], dim[1], dim[2]};
+  const n2gfl::GridSize new_size = {new_dim[0], new_dim[1], new_dim[2]};
+  n2gfl::GridMap rows;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 4; ++j) rows[i][j] = map(i, j);
+  Rcpp::NumericVector out(
+      Rcpp::no_init(static_cast<R_xlen_t>(new_size[0]) * new_size[1] * new_size[2]));
+  visit_values(volume, [&](const auto* values, R_xlen_t count) {
+    if (count != static_cast<R_xlen_t>(size[0]) * size[1] * size[2])
+      Rcpp::stop("an image has other voxels");
+    n2gfl::resample(values, size, rows, new_size, out.begin());
+  });
+  return out;
 }
 
 // Mean, standard deviation, minimum, maximum and mean absolute value of each row, as the columns of a
