@@ -109,9 +109,9 @@ text_labels <- function(lines) {
   data.frame(code = as.numeric(sub(last, "\\2", lines)), name = trimws(name, whitespace = "[ \"]"))
 }
 
-# The names in what follows the codes: without colours before it (ITK-SNAP) or after it (FreeSurfer),
-# and without AAL's second code. Numbers at the ends of names are part of them ("Area 17") unless
-# every line has one and the names are still distinct without it.
+# The names in what follows the codes: without colours before it (ITK-SNAP) or after it
+# (FreeSurfer), and without AAL's second code. Numbers at the ends of names are part of them ("Area
+# 17") unless every line has one and the names are still distinct without it.
 split_names <- function(code, rest) {
   rest <- sub("^([0-9.]+[[:space:],;]+)+(?=[^0-9.[:space:],;])", "", rest, perl = TRUE)
   quoted <- grepl("^\"", rest)

@@ -1,5 +1,5 @@
-# Do all images have one scale? One image of 0 to 255 among images of 0 to 1 would decide the mask and
-# the fit alone.
+# Do all images have one scale? A single image of 0 to 255 among images of 0 to 1 would determine
+# the mask and the fit.
 
 # Mean, sd, min, max and level of every image, a row for each, without a copy of x. The level is the
 # mean absolute value: it is not near 0 where values have both signs.
@@ -18,7 +18,7 @@ usual_scale <- function(stats) {
   usual <- lapply(stats, low_median)
   if (usual$width == 0) return(NULL)
   robust <- function(value, floor) max(floor, 1.4826 * stats::median(abs(value)))
-  # Few images cannot tell how much images differ, and images may be all but equal.
+  # The deviation of few images is not reliable, and that of nearly equal images is too small.
   floor <- max(0.05, 1 / nrow(stats))
   usual$deviation <- c(level = robust(log_ratio(stats$level, usual$level), floor),
                        width = robust(log_ratio(stats$width, usual$width), floor),
@@ -26,18 +26,19 @@ usual_scale <- function(stats) {
   usual
 }
 
-# The value of an image: halfway between two groups there is none.
+# The lower of two middle values: their mean would lie between two groups of images.
 low_median <- function(values) sort(values, na.last = TRUE)[ceiling(length(values) / 2)]
 
-# Bounded below, for images of zeros.
+# Bounded below, because an image may be zero.
 log_ratio <- function(value, usual) log(value / usual + 1e-3)
 
-# How many robust deviations each image is off. Its gain differs if both level and width do: a lesion
-# map has its own level, and one bright voxel its own width. Its offset differs if its mean is no
-# value of a usual image.
+# How many robust deviations each image is off. Its gain is unusual if both level and width are:
+# lesion maps differ in level alone, and one bright voxel changes the width alone. Its offset is
+# unusual if its mean is outside of the usual range.
 scale_distance <- function(stats, usual) {
-  # Where the images are of two groups, the deviation is that between the groups. A factor of 20 is
-  # unusual always, unless the image is constant.
+  # If the images are of two groups, the deviation is as large as the distance of the groups. It is
+  # limited, so that a factor of 20 is always unusual; except for constant images, which may be maps
+  # of patients without lesions.
   deviation <- function(name) ifelse(stats$width > 0, pmin(usual$deviation[[name]], 0.3),
                                      usual$deviation[[name]])
   gain <- pmin(abs(log_ratio(stats$level, usual$level)) / deviation("level"),
@@ -49,8 +50,8 @@ scale_distance <- function(stats, usual) {
 
 far_off <- 10
 
-# One warning for all images whose scale is another than that of the others or, if `usual` is given,
-# than that of the images before them. `labels` are their names for messages, `end` a last sentence.
+# One warning for all images whose scale differs from that of the others or, if `usual` is given,
+# from that of the images of `like`. `labels` are names for messages, `end` is a last sentence.
 warn_scale <- function(stats, labels, usual = NULL, end = NULL) {
   others <- if (is.null(usual)) "the others" else "the images of `like`"
   if (is.null(usual)) usual <- usual_scale(stats)
@@ -62,9 +63,10 @@ warn_scale <- function(stats, labels, usual = NULL, end = NULL) {
   shown <- utils::head(off, 3)
   each <- paste0(labels[shown], " (", range_text(stats[shown, ]), ", ", round(away[shown]),
                  " robust deviations off)")
-  warning(length(off), " of ", count_of(length(away), "image"), if (length(off) == 1) " has"
-          else " have", " another scale than ", others, ", whose values inside the mask are usually ",
-          range_text(usual), ": ", paste(each, collapse = ", "),
+  has <- if (length(off) == 1) "has" else "have"
+  warning(length(off), " of ", count_of(length(away), "image"), " ", has, " another scale than ",
+          others, ", whose values inside the mask are usually ", range_text(usual), ": ",
+          paste(each, collapse = ", "),
           if (length(off) > 3) paste(" and", length(off) - 3, "more"), ".", end, call. = FALSE)
 }
 

@@ -38,7 +38,7 @@ is_image <- function(x) {
     (is.array(x) && is.logical(x))
 }
 
-# By its class's name: asking oro.nifti itself would load it, which takes longer than many images.
+# By the name of the class: loading oro.nifti takes longer than reading many images.
 is_oro <- function(x) inherits(x, "nifti")
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -46,8 +46,9 @@ is_oro <- function(x) inherits(x, "nifti")
 file_source <- function(paths) {
   if (!length(paths) || anyNA(paths) || any(!nzchar(paths))) {
     stop_bad("`files` must hold at least one path and no missing ones, but ",
-             if (length(paths)) paste("element", which(is.na(paths) | !nzchar(paths))[1], "is one")
-             else "it is empty", ".")
+             if (length(paths)) {
+               paste("element", which(is.na(paths) | !nzchar(paths))[1], "is missing")
+             } else "it is empty", ".")
   }
   names <- names(paths)
   paths <- path.expand(unname(paths))
@@ -63,8 +64,8 @@ file_source <- function(paths) {
     opened[[1]][c("dim", "affine", "oriented")])
 }
 
-# One file with a subject per volume. A compressed one is unpacked to disk first: within a
-# compressed file every volume would be searched from the start.
+# One file with a subject per volume. A compressed file is unpacked to disk first, because every
+# volume of it could only be reached by unpacking all volumes before it.
 volume_source <- function(file) {
   n <- as.integer(file$volumes)
   subjects <- paste0(file_subjects(file$path), "_", format_index(n))
@@ -93,7 +94,7 @@ unpack_file <- function(file) {
   to <- file(target, "wb")
   on.exit(close(to), add = TRUE)
   next_piece <- function() {
-    # A wrong checksum is a warning of R's.
+    # R reports a wrong checksum as a warning.
     tryCatch(readBin(from, "raw", 2^22), error = function(e) stop_damaged(file, "files"),
              warning = function(w) stop_damaged(file, "files"))
   }
@@ -318,7 +319,8 @@ open_mask <- function(mask) {
 }
 
 # The grid of blocks: dim, affine, header, coarsen, and the block of every voxel (NULL without
-# coarsening); `narrow`: values are floats, `once`: some more than needed can be kept while reading.
+# coarsening). `narrow`: all values are floats. `once`: there is memory to store more voxels than
+# needed, so that every image is read once.
 # Blocks are counted from the lower end in mm, whatever the order of storage.
 coarse_grid <- function(source, coarsen) {
   coarsen <- check_coarsen(coarsen)

@@ -7,9 +7,10 @@
 #' @details
 #' Files are read by RNifti one after the other, as they are stored: nothing is reoriented. What is
 #' reported in millimetres does not depend on the order of storage. The peak memory is the matrix
-#' plus a volume or two for many images of plain floats; images of other types, `coarsen` and the
-#' graph need some ten volumes for a while, which shows when the images are few. Without a mask,
-#' files whose values may not be floats (scaled, 32-bit integers, doubles) are read twice.
+#' plus a volume or two for many images of plain floats; images of other types, `coarsen`,
+#' `resample` and the graph need up to about ten volumes for a while, which matters for few images.
+#' Without a mask, files whose values may not be floats (scaled, 32-bit integers, doubles) are read
+#' twice.
 #'
 #' Scale factors in the headers are applied. The affine is the sform's, or the qform's if there is
 #' no sform; both are kept for the maps that are written later.
@@ -36,11 +37,11 @@
 #' of view, which ends half a voxel beyond the centres of its outermost voxels, are not finite:
 #' inside the mask they are an error that names the image, unless `na` says otherwise.
 #'
-#' Images of one study have one scale. An image is named in a warning if both the mean absolute value
-#' and the width of the range of its values inside the mask are unusual, or if its mean is outside of
-#' the usual range: by more than 10 robust standard deviations of the images (from the median
-#' absolute deviation; of the logarithm for a gain, and at least 5 percent), or by a factor of more
-#' than 20. New images are compared with those of `like`.
+#' Images of one study have one scale. An image is named in a warning if both the mean absolute
+#' value and the width of the range of its values inside the mask are unusual, or if its mean is
+#' outside of the usual range: by more than 10 robust standard deviations of the images (from the
+#' median absolute deviation; of the logarithm for a gain, and at least 5 percent, or more for fewer
+#' than 20 images), or by a factor of more than 20. New images are compared with those of `like`.
 #' @param files The images, all on one grid (but see `resample`): paths of NIfTI files (`.nii`,
 #'   `.nii.gz`, or `.hdr` with `.img`); the path of one file with four dimensions, the fourth being
 #'   subjects; a list of images of class `nifti` (oro.nifti) or `niftiImage` (RNifti) or of arrays;
@@ -130,7 +131,7 @@ read_images <- function(files, mask = NULL, threshold = 0.2, coarsen = NULL, nei
   new_images(kept$x, kept$graph, space, source$subjects, source$data, kept$dropped, source$paths)
 }
 
-# New images for an old mask: nothing is chosen, and nothing dropped.
+# New images for the mask of `like`: no voxel is chosen or dropped.
 read_like <- function(files, like, given, na, data, resample, verbose) {
   space <- image_space(like, "like")
   if (any(given)) {
@@ -138,8 +139,8 @@ read_like <- function(files, like, given, na, data, resample, verbose) {
              "its own.")
   }
   if (na == "drop") {
-    stop_bad("`na` must be \"error\" or \"zero\" together with `like`, because its mask stays ",
-             "as it is, not \"drop\".")
+    stop_bad("`na` must be \"error\" or \"zero\" together with `like`, because its mask cannot ",
+             "change, not \"drop\".")
   }
   target <- c(space$source[c("dim", "affine")], oriented = is_oriented(space$header))
   source <- image_source(files, data, target, resample)
@@ -197,7 +198,7 @@ new_image_matrix <- function(images, object, name = "newx") {
 
 # ---- reading -------------------------------------------------------------------------------------
 
-# Every image once, into the voxels of a known mask.
+# Reads every image once, at the voxels of a known mask.
 read_inside <- function(plan, inside) {
   index <- which(inside)
   store <- store_new_cpp(plan$source$n, length(index), plan$grid$narrow)
@@ -213,10 +214,11 @@ read_inside <- function(plan, inside) {
   finish_store(store, plan, inside, rep(TRUE, length(index)))
 }
 
-# Every image once, although the mask is known only at the end: the first few images say which
-# voxels may come into question, and these are stored. If another voxel's mean exceeds the threshold
-# after all, the images are read again. Values that do not fit into a float are read again always:
-# storing more voxels than needed would take more memory than the matrix.
+# Reads every image once, although the mask is known only at the end: the voxels are stored whose
+# mean over the first few images is above or not far below the threshold. If the mean over all
+# images exceeds it in another voxel, the images are read again. Images whose values are not floats
+# are always read again: storing more of their voxels than needed would take more memory than the
+# matrix.
 read_by_mean <- function(plan, threshold) {
   n <- plan$source$n
   early <- lapply(seq_len(early_images(n)), function(i) uninterrupted(read_volume(plan, i)))
@@ -240,7 +242,7 @@ read_by_mean <- function(plan, threshold) {
   finish_store(store, plan, array(candidate, plan$grid$dim), inside[index])
 }
 
-# So few that they need no more memory than the matrix will.
+# So few that they need no more memory than the matrix.
 early_images <- function(n) max(min(n, 3), min(5, n %/% 20))
 
 # One image, in blocks if it is coarsened: R's numbers, or a pointer to floats outside of R, which
@@ -253,9 +255,9 @@ read_volume <- function(plan, i) {
   block_means_cpp(volume, plan$grid$block, prod(plan$grid$dim))
 }
 
-# The store as a matrix, without what is not wanted: list(x, mask, graph, dropped). `stored` is an
-# array, `wanted` says which of its voxels are inside the mask. A plan without neighbours is for a
-# mask that stays as it is, with its graph.
+# The voxels of the store that are kept, as a matrix: list(x, mask, graph, dropped). `stored` is the
+# array of the stored voxels, `wanted` says which of them are inside the mask. A plan without
+# neighbours is for a mask, and its graph, that must not change.
 finish_store <- function(store, plan, stored, wanted) {
   scan <- uninterrupted(store_scan_cpp(store))
   bad <- wanted & scan$bad > 0
@@ -264,11 +266,11 @@ finish_store <- function(store, plan, stored, wanted) {
   constant <- wanted & !bad & !scan$varies & plan$source$n > 1 & chosen
   keep <- wanted & !bad & !constant
   if (!any(keep)) {
-    stop_bad("`files` must differ in at least one voxel of the mask, but of ", length(keep),
-             " none is left: ", sum(bad), " not finite, ", sum(constant), " without variance.")
+    stop_bad("`files` must differ in at least one voxel of the mask, but none of ", length(keep),
+             " voxels is left: ", sum(bad), " not finite, ", sum(constant), " without variance.")
   }
   stored[stored] <- keep
-  # The graph first: making it takes memory that the matrix will need.
+  # The graph first, before the matrix takes memory.
   graph <- if (chosen) graph_mask(stored, plan$neighbours)
   list(x = uninterrupted(store_take_cpp(store, keep, plan$source$subjects)), mask = stored,
        graph = graph, dropped = sum(constant))

@@ -10,12 +10,13 @@
 #'
 #' The atlas may have any grid: each voxel gets the atlas's label at the nearest point of that grid.
 #'
-#' A label file has number and name in each line (`17 Left-Hippocampus`), or name and number. Colours
-#' after the name, as in FreeSurfer's tables, and comments are left out. Of two numbers, as in AAL's
-#' `37 Hippocampus_L 4101`, those are taken that occur more often in the atlas. XML files of FSL and
-#' SPM are read as well. In those of FSL's probabilistic atlases the first label has the index 0, and
-#' the value 1 in the images of the most probable label (`maxprob`), which are the ones to use here:
-#' 1 is added to the index. In FSL's label atlases index and value are the same.
+#' A label file has number and name in each line (`17 Left-Hippocampus`), or name and number.
+#' Colours after the name, as in FreeSurfer's tables, and comments are left out. Of two numbers, as
+#' in AAL's `37 Hippocampus_L 4101`, the column is used that has more of the atlas's numbers. XML
+#' files of FSL and SPM are read as well. In those of FSL's probabilistic atlases the first label
+#' has the index 0, and the value 1 in the images of the most probable label (`maxprob`), which are
+#' the ones to use here: 1 is added to the index. In FSL's label atlases index and value are the
+#' same.
 #' @inheritParams write_map
 #' @param atlas `NULL`, or an image with a whole number for each structure, 0 for none: a path or an
 #'   image of class `nifti` or `niftiImage` in the same space.

@@ -2,9 +2,9 @@
 # way from one grid to another leads through millimetres, so that it does not depend on the order of
 # storage.
 
-# A source whose images are all on the grid of the first or, if it is given, of `target`: a list with
-# dim, affine and oriented. Images on another grid are interpolated when they are read if `resample`,
-# and refused otherwise.
+# A source whose images are all on the grid of the first or, if it is given, of `target`: a list
+# with dim, affine and oriented. Images on another grid are interpolated when they are read if
+# `resample`, and refused otherwise.
 on_one_grid <- function(source, target, resample) {
   # Volumes of one file have one grid.
   grids <- if (is.null(source$grids)) list(source) else source$grids

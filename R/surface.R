@@ -1,7 +1,8 @@
 #' Read surfaces
 #'
 #' Reads values on a surface mesh, such as cortical thickness, for many subjects: GIFTI files
-#' through the gifti package. The result is used like images from [read_images()].
+#' through the gifti package. The result is used like images from [read_images()], and surfaces of
+#' another scale than the others are named in a warning, as there.
 #'
 #' @param files The values, one per vertex: paths of GIFTI files (`.func.gii`, `.shape.gii`, ...),
 #'   one per subject; or a matrix with one row per subject and one column per vertex; or a data
@@ -90,7 +91,8 @@ read_gifti <- function(path, name) {
   }
   image <- tryCatch(suppressWarnings(gifti::readgii(path)), error = function(e) NULL)
   if (is.null(image) || !length(image$data)) {
-    stop_bad("`", name, "` must hold GIFTI files, but ", quoted(path), " is none or damaged.")
+    stop_bad("`", name, "` must hold GIFTI files, but ", quoted(path),
+             " is not a GIFTI file or is damaged.")
   }
   image$data
 }

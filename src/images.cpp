@@ -40,7 +40,7 @@ void copy_scaled(const RNifti::NiftiImage& image, const RNifti::NiftiImageData& 
   for (std::size_t k = 0; k < data.size(); ++k) to[k] = to[k] * data.slope + data.intercept;
 }
 
-// RNifti asks for the type at every value; for the common ones it is asked for once.
+// RNifti looks up the type at every value; here the common types are looked up once.
 void copy_values(const RNifti::NiftiImage& image, const RNifti::NiftiImageData& data, double* to) {
   switch (image->datatype) {
     case DT_UINT8: return copy_scaled<std::uint8_t>(image, data, to);
@@ -89,7 +89,7 @@ SEXP read_nifti_cpp(const std::string& path, int volume, bool numbers,
   return values;
 }
 
-// R does not know how large an image is, and would keep hundreds of them.
+// R does not know how large an image is, and would not free hundreds of them in time.
 // [[Rcpp::export(rng = false)]]
 void free_volume_cpp(SEXP volume) {
   if (TYPEOF(volume) == EXTPTRSXP) Image(volume).release();
@@ -144,7 +144,7 @@ void add_volume_cpp(Rcpp::NumericVector total, SEXP volume) {
   const R_xlen_t size = total.size();
   visit_values(volume, [&](const auto* values, R_xlen_t count) {
     if (count != size) Rcpp::stop("an image has other voxels");
-    // Most of an image is background: its zeros need no visit to the sums.
+    // Most of an image is background: zeros are skipped.
     for (R_xlen_t k = 0; k < size; ++k)
       if (values[k] != 0 && std::isfinite(values[k])) sum[k] += values[k];
   });

@@ -64,7 +64,8 @@ test_that("FreeSurfer's and ITK-SNAP's tables are read without their colours", {
   expected <- c("Right-Hippocampus", "Unknown", "ctx-lh-bankssts", "20")
   expect_identical(names_by(c(53, 0, 1001, 20), lut), expected)
   expect_identical(names_by(c(53, 0, 1001, 20), sub(" 0$", "", lut), ".lut"), expected)
-  snap <- c("# ITK-SnAP Label Description File", "    0     0    0    0        0  0  0    \"Clear Label\"",
+  snap <- c("# ITK-SnAP Label Description File",
+            "    0     0    0    0        0  0  0    \"Clear Label\"",
             "    1   255    0    0        1  1  1    \"Hippocampus, left\"",
             "    2     0  255    0        1  1  1    \"Area 2\"")
   expect_identical(names_by(c(1, 2), snap), c("Hippocampus, left", "Area 2"))
@@ -85,7 +86,8 @@ test_that("XML of FSL and SPM is read", {
     "<!-- <label index=\"7\" x=\"1\" y=\"1\" z=\"1\">Not in use</label> -->",
     "<label index=\"0\" x=\"58\" y=\"37\" z=\"50\">Left Cerebral White Matter</label>",
     "<label index=\"1\" x=\"70\" y=\"63\" z=\"35\">Grey &amp; white &lt;left&gt;</label>",
-    "<label index=\"2\" x=\"3\" y=\"4\"", "  z=\"5\">Heschl&apos;s Gyrus (includes H1 &#38; H2)</label>",
+    "<label index=\"2\" x=\"3\" y=\"4\"",
+    "  z=\"5\">Heschl&apos;s Gyrus (includes H1 &#38; H2)</label>",
     "</data>", "</atlas>")
   # The index counts volumes from 0; the value 0 of an image is the background.
   expect_identical(names_by(0:3, fsl("Probabilistic"), ".xml"),

@@ -1,7 +1,7 @@
 // The values of a volume at the voxels of another grid, by trilinear interpolation. A grid is the
-// size of an array whose first index runs fastest; `map` takes indices of the new grid to indices of
-// the old one, both counted from 0. Where the new voxels are old ones in another order, as in an image
-// that is stored from right to left, values are copied exactly.
+// size of an array whose first index runs fastest; `map` takes indices of the new grid to indices
+// of the old one, both counted from 0. Where the new voxels are old ones in another order, as in an
+// image that is stored from right to left, values are copied exactly.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ struct AxisPosition {
   bool inside = false;
 };
 
-// Positions within kNear voxels of a voxel are that voxel: affines are often stored as floats. The field
-// of view ends half a voxel beyond the last voxel; there the value is that of the last voxel.
+// Positions within kNear voxels of a voxel are that voxel: affines are often stored as floats. The
+// field of view ends half a voxel beyond the last voxel; there the value is that of the last voxel.
 inline AxisPosition locate(double at, int size) {
   constexpr double kNear = 1e-3;
   AxisPosition position;
@@ -40,7 +40,8 @@ inline AxisPosition locate(double at, int size) {
 // Voxels whose share is 0 are not read: what is not finite there has no effect, and they may lie
 // outside of the array.
 template <class Value>
-double interpolate(const Value* values, const GridSize& size, const std::array<AxisPosition, 3>& at) {
+double interpolate(const Value* values, const GridSize& size,
+                   const std::array<AxisPosition, 3>& at) {
   double sum = 0;
   for (int c = 0; c < 8; ++c) {
     const std::array<int, 3> up = {c & 1, c >> 1 & 1, c >> 2};
@@ -57,8 +58,8 @@ double interpolate(const Value* values, const GridSize& size, const std::array<A
 
 // NaN outside of the old grid's field of view.
 template <class Value>
-void resample(const Value* values, const GridSize& size, const GridMap& map, const GridSize& new_size,
-              double* out) {
+void resample(const Value* values, const GridSize& size, const GridMap& map,
+              const GridSize& new_size, double* out) {
   for (int k = 0; k < new_size[2]; ++k)
     for (int j = 0; j < new_size[1]; ++j)
       for (int i = 0; i < new_size[0]; ++i, ++out) {
