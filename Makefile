@@ -160,10 +160,10 @@ fuzz fuzz-sanitize:
 	@out/$@/fuzz prox $(SECONDS) $(SEED)
 	@out/$@/fuzz fits $(SECONDS) $(SEED)
 
-# These two sources include every header of the core.
+# These sources include every header of the core.
 lint: setup-lint
 	@status=0; $(RSCRIPT) tools/lint.R || status=1; \
-	  for name in test_path test_volume_store; do \
+	  for name in test_path test_volume_store test_resample; do \
 	    clang-tidy --quiet tests/cpp/$$name.cpp -- -std=c++17 -Iinst/include -Itests/cpp \
 	      -isystem "$(eigen)" 2>/dev/null || status=1; \
 	  done; exit $$status

@@ -53,6 +53,14 @@ block_means_cpp <- function(volume, block, blocks) {
     .Call(`_n2gfl_block_means_cpp`, volume, block, blocks)
 }
 
+resample_cpp <- function(volume, dim, map, new_dim) {
+    .Call(`_n2gfl_resample_cpp`, volume, dim, map, new_dim)
+}
+
+row_stats_cpp <- function(x) {
+    .Call(`_n2gfl_row_stats_cpp`, x)
+}
+
 label_parts_cpp <- function(graph, p, i, x, slack) {
     .Call(`_n2gfl_label_parts_cpp`, graph, p, i, x, slack)
 }

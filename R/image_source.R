@@ -1,7 +1,8 @@
 # Where images come from. Every kind of input becomes one list: n, subjects (names), labels (for
-# messages), data, dim, affine, header, narrow, read(i) (see read_volume()) and close().
+# messages), paths (if there is a file for each), data, dim, affine, oriented, header, narrow,
+# resampled (which images are, see on_one_grid()), read(i) (see read_volume()) and close().
 
-image_source <- function(files, data = NULL) {
+image_source <- function(files, data = NULL, target = NULL, resample = FALSE) {
   if (is.data.frame(files)) {
     if (is.null(data)) data <- files
     files <- file_column(files)
@@ -17,6 +18,7 @@ image_source <- function(files, data = NULL) {
     stop_bad("`files` must be paths, a data frame with a column `file`, images, a list of images ",
              "or an array with 4 dimensions, not ", describe(files), ".")
   }
+  source <- on_one_grid(source, target, resample)
   source$data <- check_subject_data(data, source)
   if (is.null(source$close)) source$close <- function() invisible()
   source
@@ -36,7 +38,7 @@ is_image <- function(x) {
     (is.array(x) && is.logical(x))
 }
 
-# By its class's name: asking oro.nifti itself would load it, which takes longer than many images.
+# By the name of the class: loading oro.nifti takes longer than reading many images.
 is_oro <- function(x) inherits(x, "nifti")
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -44,8 +46,9 @@ is_oro <- function(x) inherits(x, "nifti")
 file_source <- function(paths) {
   if (!length(paths) || anyNA(paths) || any(!nzchar(paths))) {
     stop_bad("`files` must hold at least one path and no missing ones, but ",
-             if (length(paths)) paste("element", which(is.na(paths) | !nzchar(paths))[1], "is one")
-             else "it is empty", ".")
+             if (length(paths)) {
+               paste("element", which(is.na(paths) | !nzchar(paths))[1], "is missing")
+             } else "it is empty", ".")
   }
   names <- names(paths)
   paths <- path.expand(unname(paths))
@@ -54,16 +57,15 @@ file_source <- function(paths) {
   volumes <- vapply(opened, `[[`, 0, "volumes")
   if (length(paths) == 1 && volumes > 1) return(volume_source(opened[[1]]))
   check_single_volumes(paths, volumes)
-  check_same_grids(opened, quoted_each(paths))
   subjects <- if (is.null(names)) file_subjects(paths) else unname(names)
   c(list(n = length(paths), subjects = subjects, labels = quoted_each(paths), paths = paths,
-         narrow = all(vapply(opened, `[[`, NA, "narrow")),
+         narrow = all(vapply(opened, `[[`, NA, "narrow")), grids = opened,
          header = read_header(opened[[1]]), read = function(i) read_values(opened[[i]])),
-    opened[[1]][c("dim", "affine")])
+    opened[[1]][c("dim", "affine", "oriented")])
 }
 
-# One file with a subject per volume. A compressed one is unpacked to disk first: within a
-# compressed file every volume would be searched from the start.
+# One file with a subject per volume. A compressed file is unpacked to disk first, because every
+# volume of it could only be reached by unpacking all volumes before it.
 volume_source <- function(file) {
   n <- as.integer(file$volumes)
   subjects <- paste0(file_subjects(file$path), "_", format_index(n))
@@ -75,8 +77,8 @@ volume_source <- function(file) {
     file["packed"] <- list(NULL)
   }
   list(n = n, subjects = subjects, labels = labels, narrow = file$narrow, dim = file$dim,
-       affine = file$affine, header = read_header(file), read = function(i) read_values(file, i),
-       close = function() unlink(unpacked))
+       affine = file$affine, oriented = file$oriented, header = read_header(file),
+       read = function(i) read_values(file, i), close = function() unlink(unpacked))
 }
 
 unpack_file <- function(file) {
@@ -92,7 +94,7 @@ unpack_file <- function(file) {
   to <- file(target, "wb")
   on.exit(close(to), add = TRUE)
   next_piece <- function() {
-    # A wrong checksum is a warning of R's.
+    # R reports a wrong checksum as a warning.
     tryCatch(readBin(from, "raw", 2^22), error = function(e) stop_damaged(file, "files"),
              warning = function(w) stop_damaged(file, "files"))
   }
@@ -131,16 +133,6 @@ check_single_volumes <- function(paths, volumes) {
   }
 }
 
-# All grids are compared with the first.
-check_same_grids <- function(grids, labels) {
-  for (k in seq_along(grids)[-1]) {
-    if (!same_grid(grids[[1]], grids[[k]])) {
-      stop_bad("`files` must be on one grid, but ", labels[1], " and ", labels[k], " have ",
-               grid_difference(grids[[1]], grids[[k]]), ".")
-    }
-  }
-}
-
 # ---- images in memory ----------------------------------------------------------------------------
 
 # One image or array with subjects along the fourth dimension (or a single subject).
@@ -152,7 +144,7 @@ whole_source <- function(image) {
   read <- function(i) as.double(values[(i - 1) * voxels + seq_len(voxels)])
   c(list(n = n, subjects = paste0("image_", format_index(n)), labels = paste("volume", seq_len(n)),
          narrow = FALSE, read = read),
-    opened[c("dim", "affine", "header")])
+    opened[c("dim", "affine", "oriented", "header")])
 }
 
 list_source <- function(images) {
@@ -171,14 +163,13 @@ list_source <- function(images) {
                opened[[i]]$volumes, " volumes.")
     }
   }
-  check_same_grids(opened, labels)
   subjects <- if (is.null(names)) paste0("image_", format_index(length(images))) else names
-  c(list(n = length(images), subjects = subjects, labels = labels, narrow = FALSE,
+  c(list(n = length(images), subjects = subjects, labels = labels, narrow = FALSE, grids = opened,
          read = function(i) as.double(image_values(images[[i]]))),
-    opened[[1]][c("dim", "affine", "header")])
+    opened[[1]][c("dim", "affine", "oriented", "header")])
 }
 
-# list(dim, volumes, affine, header, values) of an image or array.
+# list(dim, volumes, affine, oriented, header, values) of an image or array.
 open_image <- function(image, name, label = "the image", values = TRUE) {
   check_not_reoriented(image, name, label)
   size <- c(length(dim(image)), dim(image), rep(1, max(0, 7 - length(dim(image)))))
@@ -191,7 +182,7 @@ open_image <- function(image, name, label = "the image", values = TRUE) {
   }
   header$dim <- as.integer(c(3, dim[1:3], 1, 1, 1, 1))
   list(dim = dim[1:3], volumes = dim[4], header = header,
-       affine = check_affine(header_affine(header), label, name),
+       affine = check_affine(header_affine(header), label, name), oriented = is_oriented(header),
        values = if (values) image_values(image))
 }
 
@@ -234,37 +225,75 @@ check_subject_data <- function(data, source) {
   data
 }
 
-# By path or, if the table was made elsewhere, by name.
+# By path or, if the table was made elsewhere, by as much of the paths' ends as agrees.
 match_files <- function(data, paths) {
-  listed <- path.expand(as.character(data[["file"]]))
-  row <- match(paths, listed)
-  if (anyNA(row)) row <- match(basename(paths), basename(listed))
+  listed <- strsplit(path.expand(as.character(data[["file"]])), "[/\\\\]+")
+  parts <- strsplit(paths, "[/\\\\]+")
+  depth <- max(lengths(parts), lengths(listed))
+  repeat {
+    row <- match(path_ends(parts, depth), path_ends(listed, depth))
+    if (!anyNA(row) || depth == 1) break
+    depth <- depth - 1
+  }
   missing <- which(is.na(row))[1]
   if (!is.na(missing)) {
     stop_bad("`data` must have a row for every image, but its column `file` lacks ",
              quoted(paths[missing]), ".")
   }
+  check_one_row(row, path_ends(listed, depth), paths)
   data[row, , drop = FALSE]
+}
+
+path_ends <- function(parts, depth) {
+  vapply(parts, function(part) paste(utils::tail(part, depth), collapse = "/"), "")
+}
+
+# Neither two rows for an image nor two images for a row.
+check_one_row <- function(row, listed, paths) {
+  second <- anyDuplicated(row)
+  if (second) {
+    stop_bad("`data` must have a row for every image, but ",
+             quoted(paths[match(row[second], row)]), " and ", quoted(paths[second]),
+             " both match row ", row[second],
+             " of its column `file`: give the paths as in `files`.")
+  }
+  again <- match(listed[duplicated(listed)], listed[row])
+  if (any(!is.na(again))) {
+    image <- again[!is.na(again)][1]
+    rows <- which(listed == listed[row[image]])
+    stop_bad("`data` must have one row for every image, but ", quoted(paths[image]),
+             " matches rows ", rows[1], " and ", rows[2],
+             " of its column `file`: give each path once, as in `files`.")
+  }
 }
 
 # ---- masks and blocks ----------------------------------------------------------------------------
 
 # The mask on the (coarsened) grid, as a logical array.
-check_image_mask <- function(mask, source, grid) {
+check_image_mask <- function(mask, source, grid, resample) {
   given <- open_mask(mask)
   inside <- check_mask(given$values)
   dim(inside) <- given$dim
   if (mask_fits(given, grid)) return(inside)
   if (!mask_fits(given, source)) {
-    stop_bad("`mask` must be on the grid of the images, but mask and images have ",
-             grid_difference(given, if (is.null(given$affine)) source["dim"] else source), ".")
+    if (!resample || is.null(given$affine)) stop_other_mask(given, source)
+    given$values <- inside
+    inside <- resample_mask(given, source)
   }
+  if (is.null(grid$block)) return(inside)
   share <- block_means_cpp(as.double(inside), grid$block, prod(grid$dim))
   if (!any(share >= 0.5)) {
     stop_bad("`mask` must fill at least half of one block of `coarsen`, but it fills at most ",
              number_text(100 * max(share)), " percent of one.")
   }
   array(share >= 0.5, grid$dim)
+}
+
+stop_other_mask <- function(mask, source) {
+  plain <- is.null(mask$affine)
+  stop_bad("`mask` must be on the grid of the images, but mask and images have ",
+           grid_difference(mask, if (plain) source["dim"] else source),
+           if (!plain) ": set resample = TRUE to bring the mask to the grid of the images", ".")
 }
 
 # An array without a header is compared by its size alone.
@@ -290,7 +319,8 @@ open_mask <- function(mask) {
 }
 
 # The grid of blocks: dim, affine, header, coarsen, and the block of every voxel (NULL without
-# coarsening); `narrow`: values are floats, `once`: some more than needed can be kept while reading.
+# coarsening). `narrow`: all values are floats. `once`: there is memory to store more voxels than
+# needed, so that every image is read once.
 # Blocks are counted from the lower end in mm, whatever the order of storage.
 coarse_grid <- function(source, coarsen) {
   coarsen <- check_coarsen(coarsen)

@@ -7,9 +7,10 @@
 #' @details
 #' Files are read by RNifti one after the other, as they are stored: nothing is reoriented. What is
 #' reported in millimetres does not depend on the order of storage. The peak memory is the matrix
-#' plus a volume or two for many images of plain floats; images of other types, `coarsen` and the
-#' graph need some ten volumes for a while, which shows when the images are few. Without a mask,
-#' files whose values may not be floats (scaled, 32-bit integers, doubles) are read twice.
+#' plus a volume or two for many images of plain floats; images of other types, `coarsen`,
+#' `resample` and the graph need up to about ten volumes for a while, which matters for few images.
+#' Without a mask, files whose values may not be floats (scaled, 32-bit integers, doubles) are read
+#' twice.
 #'
 #' Scale factors in the headers are applied. The affine is the sform's, or the qform's if there is
 #' no sform; both are kept for the maps that are written later.
@@ -27,13 +28,28 @@
 #' Everything that does not fit together is an error: images whose grids differ in size or by more
 #' than 0.001 mm in place, a mask on another grid, values that are not finite inside the mask, the
 #' same file twice, files that are damaged.
-#' @param files The images, all on one grid: paths of NIfTI files (`.nii`, `.nii.gz`, or `.hdr` with
-#'   `.img`); the path of one file with four dimensions, the fourth being subjects; a list of
-#'   images of class `nifti` (oro.nifti) or `niftiImage` (RNifti) or of arrays; one image or array
-#'   with four dimensions; or a data frame with one row per subject and a column `file` with the
-#'   paths. Names become the subjects' names.
+#'
+#' With `resample = TRUE`, images on another grid are brought to that of the first image (or of
+#' `like`) through the affines in the headers, by trilinear interpolation; a mask takes the value
+#' that is nearest to each voxel. Images whose voxels are the same in another order of storage (LAS
+#' and RAS) are then read exactly. Images are not registered to each other, and not smoothed: from a
+#' fine to a coarse grid, `coarsen` of the fine images is better. Voxels outside of an image's field
+#' of view, which ends half a voxel beyond the centres of its outermost voxels, are not finite:
+#' inside the mask they are an error that names the image, unless `na` says otherwise.
+#'
+#' Images of one study have one scale. An image is named in a warning if both the mean absolute
+#' value and the width of the range of its values inside the mask are unusual, or if its mean is
+#' outside of the usual range: by more than 10 robust standard deviations of the images (from the
+#' median absolute deviation; of the logarithm for a gain, and at least 5 percent, or more for fewer
+#' than 20 images), or by a factor of more than 20. New images are compared with those of `like`.
+#' @param files The images, all on one grid (but see `resample`): paths of NIfTI files (`.nii`,
+#'   `.nii.gz`, or `.hdr` with `.img`); the path of one file with four dimensions, the fourth being
+#'   subjects; a list of images of class `nifti` (oro.nifti) or `niftiImage` (RNifti) or of arrays;
+#'   one image or array with four dimensions; or a data frame with one row per subject and a column
+#'   `file` with the paths. Names become the subjects' names.
 #' @param mask The voxels to use: a path, an image or an array on the grid of the images (or on the
-#'   coarsened grid), not zero or `TRUE` inside; `NULL` for a `threshold`.
+#'   coarsened grid, or on any grid with `resample`), not zero or `TRUE` inside; `NULL` for a
+#'   `threshold`.
 #' @param threshold Without a mask, the mean above which a voxel is inside.
 #' @param coarsen Size in voxels of the blocks to average: three whole numbers, or one for all three
 #'   axes; `NULL` for none.
@@ -44,7 +60,9 @@
 #'   covariates of [n2gfl()]. If it has a column `file`, its rows are matched to the paths in
 #'   `files`. By default `files` itself, if that is a data frame.
 #' @param like Images, or a fit to images, whose mask, coarsening and graph are to be used again,
-#'   for predictions. The new images must be on the same grid, and no voxel is dropped.
+#'   for predictions. The new images must be on the same grid unless `resample` is `TRUE`, and no
+#'   voxel is dropped.
+#' @param resample Interpolate images and mask that are on another grid? See the details.
 #' @param verbose Show a progress bar on the message stream?
 #' @param ... Must be empty.
 #' @return A list of class `n2gfl_images`:
@@ -57,6 +75,8 @@
 #'   \item{subjects}{Names of the subjects.}
 #'   \item{data}{The data frame of subjects, or `NULL`.}
 #'   \item{dropped}{Number of voxels that were dropped because they had no variance.}
+#'   \item{files}{Path of each subject's file, as it was given; `NULL` if the images were in memory
+#'     or in one file with four dimensions.}
 #'
 #'   `dim()` is that of `x`, `images[i]` or `images[i, ]` takes some subjects, `summary()` has a row
 #'   for each subject, and `plot()` shows the mean image with the mask's outline.
@@ -81,58 +101,61 @@
 #' @export
 read_images <- function(files, mask = NULL, threshold = 0.2, coarsen = NULL, neighbours = 6, ...,
                         na = c("error", "zero", "drop"), data = NULL, like = NULL,
-                        verbose = interactive()) {
+                        resample = FALSE, verbose = interactive()) {
   check_empty_dots(...)
   na <- match_choice(na, "na", c("error", "zero", "drop"))
+  resample <- check_flag(resample, "resample")
   verbose <- check_flag(verbose, "verbose")
   if (!is.null(like)) {
     given <- c(mask = !missing(mask), threshold = !missing(threshold),
                coarsen = !missing(coarsen), neighbours = !missing(neighbours))
-    return(read_like(files, like, given, na, data, verbose))
+    return(read_like(files, like, given, na, data, resample, verbose))
   }
   threshold <- check_threshold(threshold)
   neighbours <- check_neighbours(neighbours, 3)
-  source <- image_source(files, data)
+  source <- image_source(files, data, resample = resample)
   on.exit(source$close(), add = TRUE)
   grid <- coarse_grid(source, coarsen)
   plan <- list(source = source, grid = grid, na = na, verbose = verbose, neighbours = neighbours)
   kept <- if (is.null(mask)) {
     read_by_mean(plan, threshold)
   } else {
-    read_inside(plan, check_image_mask(mask, source, grid))
+    read_inside(plan, check_image_mask(mask, source, grid, resample))
   }
+  stats <- image_stats(kept$x)
+  warn_scale(stats, source$labels, end = if (is.null(mask)) {
+    " The mask, which comes from the mean of all images, is affected as well."
+  })
   space <- new_space(kept$mask, grid$affine, colMeans(kept$x), grid$header, grid$coarsen,
-                     source[c("dim", "affine")])
-  new_images(kept$x, kept$graph, space, source$subjects, source$data, kept$dropped)
+                     source[c("dim", "affine")], usual_scale(stats))
+  new_images(kept$x, kept$graph, space, source$subjects, source$data, kept$dropped, source$paths)
 }
 
-# New images for an old mask: nothing is chosen, and nothing dropped.
-read_like <- function(files, like, given, na, data, verbose) {
+# New images for the mask of `like`: no voxel is chosen or dropped.
+read_like <- function(files, like, given, na, data, resample, verbose) {
   space <- image_space(like, "like")
   if (any(given)) {
     stop_bad("`", names(given)[given][1], "` must not be given together with `like`, which has ",
              "its own.")
   }
   if (na == "drop") {
-    stop_bad("`na` must be \"error\" or \"zero\" together with `like`, because its mask stays ",
-             "as it is, not \"drop\".")
+    stop_bad("`na` must be \"error\" or \"zero\" together with `like`, because its mask cannot ",
+             "change, not \"drop\".")
   }
-  source <- image_source(files, data)
+  target <- c(space$source[c("dim", "affine")], oriented = is_oriented(space$header))
+  source <- image_source(files, data, target, resample)
   on.exit(source$close(), add = TRUE)
-  if (!same_grid(space$source, source)) {
-    stop_bad("`files` must be on the grid of `like`, but they have ",
-             grid_difference(space$source, source), ".")
-  }
   grid <- coarse_grid(source, space$coarsen)
   plan <- list(source = source, grid = grid, na = na, verbose = verbose)
   x <- read_inside(plan, space$mask)$x
-  new_images(x, image_graph(like), space, source$subjects, source$data, 0L)
+  warn_scale(image_stats(x), source$labels, space$usual)
+  new_images(x, image_graph(like), space, source$subjects, source$data, 0L, source$paths)
 }
 
-new_images <- function(x, graph, space, subjects, data = NULL, dropped = 0L) {
+new_images <- function(x, graph, space, subjects, data = NULL, dropped = 0L, files = NULL) {
   structure(
     list(x = x, graph = graph, space = space, subjects = subjects, data = data,
-         dropped = dropped),
+         dropped = dropped, files = files),
     class = "n2gfl_images"
   )
 }
@@ -174,7 +197,7 @@ new_image_matrix <- function(images, object, name = "newx") {
 
 # ---- reading -------------------------------------------------------------------------------------
 
-# Every image once, into the voxels of a known mask.
+# Reads every image once, at the voxels of a known mask.
 read_inside <- function(plan, inside) {
   index <- which(inside)
   store <- store_new_cpp(plan$source$n, length(index), plan$grid$narrow)
@@ -185,15 +208,16 @@ read_inside <- function(plan, inside) {
       free_volume_cpp(volume)
       bad
     })
-    if (bad && plan$na == "error") stop_not_finite_image(plan$source$labels[i], bad)
+    if (bad && plan$na == "error") stop_not_finite_image(plan$source, i, bad)
   }
   finish_store(store, plan, inside, rep(TRUE, length(index)))
 }
 
-# Every image once, although the mask is known only at the end: the first few images say which
-# voxels may come into question, and these are stored. If another voxel's mean exceeds the threshold
-# after all, the images are read again. Values that do not fit into a float are read again always:
-# storing more voxels than needed would take more memory than the matrix.
+# Reads every image once, although the mask is known only at the end: the voxels are stored whose
+# mean over the first few images is above or not far below the threshold. If the mean over all
+# images exceeds it in another voxel, the images are read again. Images whose values are not floats
+# are always read again: storing more of their voxels than needed would take more memory than the
+# matrix.
 read_by_mean <- function(plan, threshold) {
   n <- plan$source$n
   early <- lapply(seq_len(early_images(n)), function(i) uninterrupted(read_volume(plan, i)))
@@ -217,7 +241,7 @@ read_by_mean <- function(plan, threshold) {
   finish_store(store, plan, array(candidate, plan$grid$dim), inside[index])
 }
 
-# So few that they need no more memory than the matrix will.
+# So few that they need no more memory than the matrix.
 early_images <- function(n) max(min(n, 3), min(5, n %/% 20))
 
 # One image, in blocks if it is coarsened: R's numbers, or a pointer to floats outside of R, which
@@ -230,9 +254,9 @@ read_volume <- function(plan, i) {
   block_means_cpp(volume, plan$grid$block, prod(plan$grid$dim))
 }
 
-# The store as a matrix, without what is not wanted: list(x, mask, graph, dropped). `stored` is an
-# array, `wanted` says which of its voxels are inside the mask. A plan without neighbours is for a
-# mask that stays as it is, with its graph.
+# The voxels of the store that are kept, as a matrix: list(x, mask, graph, dropped). `stored` is the
+# array of the stored voxels, `wanted` says which of them are inside the mask. A plan without
+# neighbours is for a mask, and its graph, that must not change.
 finish_store <- function(store, plan, stored, wanted) {
   scan <- uninterrupted(store_scan_cpp(store))
   bad <- wanted & scan$bad > 0
@@ -241,11 +265,11 @@ finish_store <- function(store, plan, stored, wanted) {
   constant <- wanted & !bad & !scan$varies & plan$source$n > 1 & chosen
   keep <- wanted & !bad & !constant
   if (!any(keep)) {
-    stop_bad("`files` must differ in at least one voxel of the mask, but of ", length(keep),
-             " none is left: ", sum(bad), " not finite, ", sum(constant), " without variance.")
+    stop_bad("`files` must differ in at least one voxel of the mask, but none of ", length(keep),
+             " voxels is left: ", sum(bad), " not finite, ", sum(constant), " without variance.")
   }
   stored[stored] <- keep
-  # The graph first: making it takes memory that the matrix will need.
+  # The graph first, before the matrix takes memory.
   graph <- if (chosen) graph_mask(stored, plan$neighbours)
   list(x = uninterrupted(store_take_cpp(store, keep, plan$source$subjects)), mask = stored,
        graph = graph, dropped = sum(constant))
@@ -268,16 +292,17 @@ check_threshold <- function(threshold) {
   as.double(threshold)
 }
 
-stop_not_finite_image <- function(label, count) {
-  stop_bad("`files` must hold finite numbers inside the mask, but ", label, " has ",
-           count_of(count, "voxel"), " with NaN or Inf there: fix it, or choose na = \"zero\" or ",
-           "na = \"drop\".")
+stop_not_finite_image <- function(source, i, count) {
+  stop_bad("`files` must hold finite numbers inside the mask, but ", source$labels[i], " has ",
+           count_of(count, "voxel"), if (isTRUE(source$resampled[i])) {
+             " there with NaN or Inf or outside of its field of view"
+           } else " with NaN or Inf there", ": fix it, or choose na = \"zero\" or na = \"drop\".")
 }
 
 stop_first_bad <- function(store, source, wanted) {
   for (i in seq_len(source$n)) {
     count <- store_count_bad_cpp(store, i, wanted)
-    if (count) stop_not_finite_image(source$labels[i], count)
+    if (count) stop_not_finite_image(source, i, count)
   }
 }
 

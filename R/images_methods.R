@@ -78,6 +78,7 @@ dim.n2gfl_images <- function(x) dim(x$x)
   }
   x$x <- x$x[rows, , drop = FALSE]
   x$subjects <- x$subjects[rows]
+  if (!is.null(x$files)) x$files <- x$files[rows]
   if (!is.null(x$data)) x$data <- x$data[rows, , drop = FALSE]
   x
 }
@@ -94,15 +95,10 @@ match_subjects <- function(names, subjects) {
 #' @method summary n2gfl_images
 #' @export
 summary.n2gfl_images <- function(object, ...) {
-  x <- object$x
-  each <- vapply(seq_len(nrow(x)), function(i) {
-    values <- x[i, ]
-    c(mean(values), stats::sd(values), min(values), max(values))
-  }, numeric(4))
-  subjects <- data.frame(subject = object$subjects, mean = each[1, ], sd = each[2, ],
-                         min = each[3, ], max = each[4, ])
+  stats <- image_stats(object$x)[c("mean", "sd", "min", "max")]
+  subjects <- cbind(data.frame(subject = object$subjects), stats)
   structure(list(subjects = subjects, graph = object$graph, space = object$space,
-                 dim = dim(x)),
+                 dim = dim(object)),
             class = "summary.n2gfl_images")
 }
 

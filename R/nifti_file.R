@@ -1,9 +1,9 @@
-# What a NIfTI file says about itself, read and judged before anything is allocated for it: a
-# damaged header may ask for terabytes. The pixels are left to RNifti.
+# The header of a NIfTI file, read and checked before memory is allocated for its data: a damaged
+# header may claim terabytes. The data are read by RNifti.
 
-# list(path, dim, volumes, narrow, start, affine, packed); dim has three numbers, `packed` is the
-# file of the data if that is compressed. The fields are read here and not by RNifti::niftiHeader(),
-# which takes the bytes of a big-endian file the wrong way round.
+# list(path, dim, volumes, narrow, start, affine, oriented, packed); dim has three numbers, `packed`
+# is the file of the data if that is compressed. The fields are read here and not by
+# RNifti::niftiHeader(), which does not swap the bytes of a big-endian file.
 open_nifti <- function(path, name = "files") {
   parts <- nifti_parts(path, name)
   claims <- nifti_claims(parts$header)
@@ -11,24 +11,25 @@ open_nifti <- function(path, name = "files") {
   check_file_size(parts$data, sizes, path, name)
   c(list(path = path), sizes[c("dim", "volumes", "narrow", "start")],
     list(affine = check_affine(header_affine(claims), quoted(path), name),
+         oriented = is_oriented(claims),
          packed = if (is_gzip(parts$data)) parts$data))
 }
 
 # The values of one volume, or of all, by RNifti's C++ and not by RNifti::readNifti(): that wraps
-# whole numbers around which do not fit into R's integers, and its internal images' memory is hidden
-# from R. Plain floats come as a pointer, to be freed by free_volume_cpp(), unless `numbers` are
-# asked for. RNifti does not notice that a compressed file is damaged in its middle, so its checksum
-# is compared.
+# whole numbers around which do not fit into R's integers, and R does not know how much memory its
+# internal images take. Plain floats come as a pointer, to be freed by free_volume_cpp(), unless
+# `numbers` are asked for. RNifti does not notice that a compressed file is damaged in its middle,
+# so its checksum is compared.
 read_values <- function(file, volume = 0L, name = "files", numbers = FALSE) {
-  loadNamespace("RNifti")  # its C++ is there only then
+  loadNamespace("RNifti")  # for its C++ functions
   read <- function(before = raw(0), sum = NA_real_) {
     or_damaged(read_nifti_cpp(file$path, volume, numbers, before, sum), file, name)
   }
   if (is.null(file$packed)) return(read())
   values <- read(first_bytes(file$packed, file$start), gzip_end(file$packed)[["sum"]])
   if (!is.null(values)) return(values)
-  # Compressed in pieces, with something after the image or in the other byte order: all of it is
-  # unpacked to know.
+  # The checksum of a file that was compressed in pieces, has data after the image or is in the
+  # other byte order cannot be compared like that: the whole file is unpacked.
   if (!is_whole_gzip(file$packed)) stop_damaged(file, name)
   read()
 }
@@ -40,14 +41,14 @@ read_array <- function(path, name) {
   list(values = array(read_values(file, name = name, numbers = TRUE), dim), affine = file$affine)
 }
 
-# RNifti's header, from the image: the file's bytes are in order there.
+# RNifti's header, taken from the image, where the bytes are swapped if necessary.
 read_header <- function(file) {
   volume <- if (file$volumes > 1) 1
   RNifti::niftiHeader(
     or_damaged(RNifti::readNifti(file$path, internal = TRUE, volumes = volume), file, "files"))
 }
 
-# What RNifti warns of before it gives up is said by the error.
+# RNifti's warnings are dropped if it fails, because the error says the same.
 or_damaged <- function(image, file, name) {
   warnings <- list()
   keep <- function(w) {
@@ -91,7 +92,8 @@ find_part <- function(stem, kind, path, name) {
 nifti_bytes <- c("2" = 1, "4" = 2, "8" = 4, "16" = 4, "64" = 8, "256" = 1, "512" = 2, "768" = 4,
                  "1024" = 8, "1280" = 8)
 
-# Sizes and types from the first bytes, in either byte order and version; NULL if it is no NIfTI.
+# Sizes and types from the first bytes, in either byte order and version; NULL if it is not a NIfTI
+# file.
 nifti_claims <- function(path) {
   bytes <- first_bytes(path, 540)
   if (length(bytes) < 348) return(NULL)
@@ -126,7 +128,7 @@ claims_of_version_1 <- function(bytes, endian) {
 claims_of_version_2 <- function(bytes, endian) {
   integers <- function(at, n = 1) {
     values <- readBin(bytes[at + seq_len(4 * n)], "integer", n, endian = endian)
-    ifelse(is.na(values), -2^31, values)  # R has no such integer
+    ifelse(is.na(values), -2^31, values)  # NA is R's integer for it
   }
   # Two halves as doubles: exact for every size that a disk holds.
   long <- function(at, n = 1) {
@@ -140,8 +142,8 @@ claims_of_version_2 <- function(bytes, endian) {
     place_fields(double(104, 8), integers(344, 2), double(352, 3), double(376, 3), double(400, 12)))
 }
 
-# Up to the zero that must end it; without one niftilib takes the file for ANALYZE, and ignores
-# scale factors and affine.
+# The text before the zero byte that must end it. Without that byte niftilib takes the file for an
+# ANALYZE file, and ignores scale factors and affine.
 magic_word <- function(bytes) rawToChar(bytes[cumsum(bytes == 0) == 0])
 
 place_fields <- function(pixdim, codes, quaternion, offset, rows) {
@@ -151,7 +153,7 @@ place_fields <- function(pixdim, codes, quaternion, offset, rows) {
        srow_z = rows[9:12])
 }
 
-# The claims as dim, volumes, bytes of data and where they start; or one sentence.
+# The dimensions, number of volumes, bytes of data and their start, if the header can be right.
 check_claims <- function(claims, path, name) {
   if (is.null(claims) || (claims$version == 2 && !claims$magic %in% c("n+2", "ni2"))) {
     stop_not_nifti(path, name)
@@ -195,8 +197,8 @@ check_claimed_dim <- function(size, label, name) {
   dim
 }
 
-# Is all the data there that the header speaks of? For a compressed file the last four bytes are
-# the length, unless it was compressed in pieces: then it is counted.
+# Is the file as long as its header says? The last four bytes of a compressed file are its length,
+# unless it was compressed in pieces: then the bytes are counted.
 check_file_size <- function(data, claims, path, name) {
   needed <- claims$start + claims$bytes
   stored <- file.size(data)
@@ -204,7 +206,7 @@ check_file_size <- function(data, claims, path, name) {
   held <- if (!gzipped) {
     stored
   } else if (needed > 1040 * stored) {
-    1040 * stored  # nothing deflates further than that
+    1040 * stored  # no file is compressed further than that
   } else if (gzip_end(data)[["length"]] == needed %% 2^32) {
     needed
   } else {
@@ -212,7 +214,7 @@ check_file_size <- function(data, claims, path, name) {
   }
   if (held < needed) {
     stop_bad("`", name, "` must hold whole files, but ", quoted(path), " is truncated or damaged: ",
-             "its header speaks of ", number_text(needed), " bytes, and there are ",
+             "its header says ", number_text(needed), " bytes, but there are ",
              if (gzipped && held > stored) "at most ", number_text(held), ".")
   }
 }
@@ -232,7 +234,7 @@ gzip_end <- function(path) {
   c(sum = sum(halves[1:2] * c(1, 2^16)), length = sum(halves[3:4] * c(1, 2^16)))
 }
 
-# R's own reader compares checksums, and warns.
+# R's own reader compares checksums, and warns if they differ.
 is_whole_gzip <- function(path) {
   connection <- gzfile(path, "rb")
   on.exit(close(connection), add = TRUE)
@@ -242,7 +244,7 @@ is_whole_gzip <- function(path) {
   }, error = function(e) FALSE, warning = function(w) FALSE)
 }
 
-# Without holding more than a piece of it.
+# The length of the unpacked file, of which only a piece is in memory at a time.
 count_bytes <- function(path) {
   connection <- gzfile(path, "rb")
   on.exit(close(connection), add = TRUE)
@@ -256,7 +258,7 @@ count_bytes <- function(path) {
 
 stop_not_nifti <- function(path, name) {
   stop_bad("`", name, "` must hold NIfTI files (.nii, .nii.gz or .hdr with .img), but ",
-           quoted(path), " is none.")
+           quoted(path), " is not a NIfTI file.")
 }
 
 # ---- affines -------------------------------------------------------------------------------------
@@ -273,7 +275,7 @@ header_affine <- function(header) {
   unname(affine)
 }
 
-# From the quaternion, as the standard has it.
+# From the quaternion, as in the NIfTI standard.
 header_qform <- function(header) {
   q <- c(header$quatern_b, header$quatern_c, header$quatern_d)
   a <- 1 - sum(q^2)
@@ -322,12 +324,16 @@ affine_distance <- function(a, b, dim) {
 affine_tolerance <- 1e-3
 
 same_grid <- function(a, b) {
-  if (identical(a[c("dim", "affine")], b[c("dim", "affine")])) return(TRUE)  # as it mostly is
+  if (identical(a[c("dim", "affine")], b[c("dim", "affine")])) return(TRUE)  # the usual case
   all(a$dim == b$dim) && affine_distance(a$affine, b$affine, a$dim) <= affine_tolerance
 }
 
 # In what two grids differ, for the end of a message.
 grid_difference <- function(a, b) {
+  if (!is.null(a$affine) && !is.null(b$affine) && same_voxels(a, b)) {
+    return(paste0("the same voxels in different orders of storage, ", storage_order(a$affine),
+                  " and ", storage_order(b$affine)))
+  }
   if (any(a$dim != b$dim)) {
     return(paste0("sizes ", paste(a$dim, collapse = " x "), " and ",
                   paste(b$dim, collapse = " x ")))

@@ -1,10 +1,12 @@
 # The space of an image: grid, mask, and the affine from voxel indices (counted from 0) to mm.
-# `source` is the grid of the files, which differs from `dim` and `affine` after coarsening.
+# `source` is the grid of the files, which differs from `dim` and `affine` after coarsening, `usual`
+# the scale of the images' values, see usual_scale().
 new_space <- function(mask, affine, mean, header = space_header(dim(mask), affine),
-                      coarsen = NULL, source = list(dim = dim(mask), affine = affine)) {
+                      coarsen = NULL, source = list(dim = dim(mask), affine = affine),
+                      usual = NULL) {
   structure(
     list(dim = dim(mask), mask = mask, affine = affine, header = header, mean = mean,
-         coarsen = coarsen, source = source),
+         coarsen = coarsen, source = source, usual = usual),
     class = "n2gfl_space"
   )
 }

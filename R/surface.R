@@ -1,7 +1,8 @@
 #' Read surfaces
 #'
 #' Reads values on a surface mesh, such as cortical thickness, for many subjects: GIFTI files
-#' through the gifti package. The result is used like images from [read_images()].
+#' through the gifti package. The result is used like images from [read_images()], and surfaces of
+#' another scale than the others are named in a warning, as there.
 #'
 #' @param files The values, one per vertex: paths of GIFTI files (`.func.gii`, `.shape.gii`, ...),
 #'   one per subject; or a matrix with one row per subject and one column per vertex; or a data
@@ -12,9 +13,9 @@
 #'   there.
 #' @param data A data frame with one row per subject, see [read_images()].
 #' @return Without `files` a graph, see [graph_mesh()]. Otherwise an object of class `n2gfl_images`
-#'   with `x`, `graph`, `subjects`, `data` and `dropped` as in [read_images()]; its `space` has the
-#'   whole mesh (`coords`, `faces`), the `mask` of the vertices in use, and their `mean`. Vertices
-#'   without variance, such as those of the medial wall, are dropped and counted.
+#'   with `x`, `graph`, `subjects`, `data`, `dropped` and `files` as in [read_images()]; its `space`
+#'   has the whole mesh (`coords`, `faces`), the `mask` of the vertices in use, and their `mean`.
+#'   Vertices without variance, such as those of the medial wall, are dropped and counted.
 #' @seealso [read_images()], [graph_mesh()], [write_map()].
 #' @examples
 #' # A tetrahedron and the values of five subjects
@@ -44,8 +45,10 @@ read_surface <- function(files = NULL, mesh, mask = NULL, data = NULL) {
   )
   x <- if (all(keep)) source$x else source$x[, keep, drop = FALSE]
   rownames(x) <- source$subjects
+  labels <- if (is.null(source$paths)) paste("row", seq_len(nrow(x))) else quoted_each(source$paths)
+  warn_scale(image_stats(x), labels)
   new_images(x, part_of_mesh(mesh, keep), space, source$subjects, source$data,
-             sum(inside & !varies))
+             sum(inside & !varies), source$paths)
 }
 
 is_surface <- function(space) inherits(space, "n2gfl_surface")
@@ -88,7 +91,8 @@ read_gifti <- function(path, name) {
   }
   image <- tryCatch(suppressWarnings(gifti::readgii(path)), error = function(e) NULL)
   if (is.null(image) || !length(image$data)) {
-    stop_bad("`", name, "` must hold GIFTI files, but ", quoted(path), " is none or damaged.")
+    stop_bad("`", name, "` must hold GIFTI files, but ", quoted(path),
+             " is not a GIFTI file or is damaged.")
   }
   image$data
 }
@@ -106,10 +110,11 @@ surface_source <- function(files, mesh) {
     stop_bad("`files` must be paths of GIFTI files or a numeric matrix, not ", describe(files),
              ".")
   }
+  subjects <- names(files)
+  files <- path.expand(unname(files))
   check_duplicates(files)
   x <- matrix(0, length(files), mesh$n)
   for (i in seq_along(files)) x[i, ] <- read_vertex_values(files[i], mesh$n)
-  subjects <- names(files)
   if (is.null(subjects)) subjects <- sub("(\\.[a-z]+)?\\.gii$", "", basename(files))
   if (anyDuplicated(subjects)) subjects <- files
   list(x = x, n = length(files), subjects = subjects, paths = files)

@@ -177,6 +177,29 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// resample_cpp
+Rcpp::NumericVector resample_cpp(SEXP volume, const Rcpp::IntegerVector& dim, const Rcpp::NumericMatrix& map, const Rcpp::IntegerVector& new_dim);
+RcppExport SEXP _n2gfl_resample_cpp(SEXP volumeSEXP, SEXP dimSEXP, SEXP mapSEXP, SEXP new_dimSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type volume(volumeSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type dim(dimSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type new_dim(new_dimSEXP);
+    rcpp_result_gen = Rcpp::wrap(resample_cpp(volume, dim, map, new_dim));
+    return rcpp_result_gen;
+END_RCPP
+}
+// row_stats_cpp
+Rcpp::NumericMatrix row_stats_cpp(const Eigen::Map<Eigen::MatrixXd> x);
+RcppExport SEXP _n2gfl_row_stats_cpp(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(row_stats_cpp(x));
+    return rcpp_result_gen;
+END_RCPP
+}
 // label_parts_cpp
 Rcpp::IntegerVector label_parts_cpp(const Rcpp::List& graph, const Rcpp::IntegerVector& p, const Rcpp::IntegerVector& i, const Rcpp::NumericVector& x, double slack);
 RcppExport SEXP _n2gfl_label_parts_cpp(SEXP graphSEXP, SEXP pSEXP, SEXP iSEXP, SEXP xSEXP, SEXP slackSEXP) {
@@ -243,6 +266,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_n2gfl_store_take_cpp", (DL_FUNC) &_n2gfl_store_take_cpp, 3},
     {"_n2gfl_add_volume_cpp", (DL_FUNC) &_n2gfl_add_volume_cpp, 2},
     {"_n2gfl_block_means_cpp", (DL_FUNC) &_n2gfl_block_means_cpp, 3},
+    {"_n2gfl_resample_cpp", (DL_FUNC) &_n2gfl_resample_cpp, 4},
+    {"_n2gfl_row_stats_cpp", (DL_FUNC) &_n2gfl_row_stats_cpp, 1},
     {"_n2gfl_label_parts_cpp", (DL_FUNC) &_n2gfl_label_parts_cpp, 5},
     {"_n2gfl_linear_predictor_cpp", (DL_FUNC) &_n2gfl_linear_predictor_cpp, 3},
     {"_n2gfl_fused_prox_cpp", (DL_FUNC) &_n2gfl_fused_prox_cpp, 6},

@@ -5,6 +5,7 @@
 #include "RNifti.h"
 #include "RNiftiAPI.h"
 
+#include <n2gfl/resample.hpp>
 #include <n2gfl/volume_store.hpp>
 
 #include <algorithm>
@@ -39,7 +40,7 @@ void copy_scaled(const RNifti::NiftiImage& image, const RNifti::NiftiImageData& 
   for (std::size_t k = 0; k < data.size(); ++k) to[k] = to[k] * data.slope + data.intercept;
 }
 
-// RNifti asks for the type at every value; for the common ones it is asked for once.
+// RNifti looks up the type at every value; here the common types are looked up once.
 void copy_values(const RNifti::NiftiImage& image, const RNifti::NiftiImageData& data, double* to) {
   switch (image->datatype) {
     case DT_UINT8: return copy_scaled<std::uint8_t>(image, data, to);
@@ -88,7 +89,7 @@ SEXP read_nifti_cpp(const std::string& path, int volume, bool numbers,
   return values;
 }
 
-// R does not know how large an image is, and would keep hundreds of them.
+// R does not know how large an image is, and would not free hundreds of them in time.
 // [[Rcpp::export(rng = false)]]
 void free_volume_cpp(SEXP volume) {
   if (TYPEOF(volume) == EXTPTRSXP) Image(volume).release();
@@ -143,7 +144,7 @@ void add_volume_cpp(Rcpp::NumericVector total, SEXP volume) {
   const R_xlen_t size = total.size();
   visit_values(volume, [&](const auto* values, R_xlen_t count) {
     if (count != size) Rcpp::stop("an image has other voxels");
-    // Most of an image is background: its zeros need no visit to the sums.
+    // Most of an image is background: zeros are skipped.
     for (R_xlen_t k = 0; k < size; ++k)
       if (values[k] != 0 && std::isfinite(values[k])) sum[k] += values[k];
   });
@@ -164,4 +165,47 @@ Rcpp::NumericVector block_means_cpp(SEXP volume, const Rcpp::IntegerVector& bloc
   });
   for (int b = 0; b < blocks; ++b) mean[b] = sum[b] / share[b];
   return mean;
+}
+
+// A volume of size `dim` on a grid of size `new_dim`; `map` is a matrix with four columns that takes
+// indices of the new grid to indices of the old one, both counted from 0.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector resample_cpp(SEXP volume, const Rcpp::IntegerVector& dim,
+                                 const Rcpp::NumericMatrix& map,
+                                 const Rcpp::IntegerVector& new_dim) {
+  const n2gfl::GridSize size = {dim[0], dim[1], dim[2]};
+  const n2gfl::GridSize new_size = {new_dim[0], new_dim[1], new_dim[2]};
+  n2gfl::GridMap rows;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 4; ++j) rows[i][j] = map(i, j);
+  Rcpp::NumericVector out(
+      Rcpp::no_init(static_cast<R_xlen_t>(new_size[0]) * new_size[1] * new_size[2]));
+  visit_values(volume, [&](const auto* values, R_xlen_t count) {
+    if (count != static_cast<R_xlen_t>(size[0]) * size[1] * size[2])
+      Rcpp::stop("an image has other voxels");
+    n2gfl::resample(values, size, rows, new_size, out.begin());
+  });
+  return out;
+}
+
+// Mean, standard deviation, minimum, maximum and mean absolute value of each row, as the columns of a
+// matrix, in one pass along the columns of x (Welford's recurrence).
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix row_stats_cpp(const Eigen::Map<Eigen::MatrixXd> x) {
+  Eigen::ArrayXd mean = Eigen::ArrayXd::Zero(x.rows()), squares = mean, size = mean, step(x.rows());
+  Eigen::ArrayXd low = x.col(0), high = low;
+  for (Eigen::Index j = 0; j < x.cols(); ++j) {
+    const auto column = x.col(j).array();
+    step = column - mean;
+    mean += step / static_cast<double>(j + 1);
+    squares += step * (column - mean);
+    size += column.abs();
+    low = low.min(column);
+    high = high.max(column);
+  }
+  const double voxels = static_cast<double>(x.cols());
+  Rcpp::NumericMatrix stats(static_cast<int>(x.rows()), 5);
+  Eigen::Map<Eigen::ArrayXXd> to(stats.begin(), x.rows(), 5);
+  to << mean, (squares / (voxels - 1)).sqrt(), low, high, size / voxels;
+  return stats;
 }

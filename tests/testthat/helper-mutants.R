@@ -167,7 +167,13 @@ plain_numbers <- function(body, type, n, endian) {
 judge_mutant <- function(mutant) {
   answer <- tryCatch(
     withCallingHandlers(read_images(mutant$path, threshold = -1e308, na = "zero"),
-                        warning = function(w) stop("a warning: ", conditionMessage(w))),
+                        warning = function(w) {
+                          # A damaged value may well be of another scale.
+                          if (grepl("another scale", conditionMessage(w))) {
+                            invokeRestart("muffleWarning")
+                          }
+                          stop("a warning: ", conditionMessage(w))
+                        }),
     error = conditionMessage)
   if (is.character(answer)) {
     own <- grepl("^`(files|threshold)` must [^\n]*[.]$", answer)

@@ -192,7 +192,8 @@ test_that("a voxel is inside if its mean exceeds the threshold, however files ar
   for (type in c("float32", "float64")) {
     files <- file.path(folder, sprintf("%s-%02d.nii.gz", type, 1:30))
     for (i in 1:30) make_nifti(eggs[[i]], files[i], type = type)
-    images <- read_images(files, threshold = 0.4)
+    # Their last slice is also a scale of their own.
+    expect_warning(images <- read_images(files, threshold = 0.4), "10 of 30 images have another")
     stored <- if (type == "float64") eggs else lapply(seq_along(files), function(i) {
       as.array(RNifti::readNifti(files[i]))
     })
@@ -317,6 +318,44 @@ test_that("subjects and their table go along", {
   same <- file.path(folder, c("a", "b"), "gm.nii.gz")
   file.copy(files[1:2], same)
   expect_identical(read_images(same)$subjects, c("a/gm", "b/gm"))
+})
+
+test_that("a table's files are matched by folder where the names alone do not tell", {
+  folder <- local_folder()
+  files <- write_eggs(folder, 3)
+  same <- file.path(folder, c("a", "b", "c"), "anat", "gm.nii.gz")
+  for (path in dirname(same)) dir.create(path, recursive = TRUE)
+  file.copy(files, same)
+  table <- data.frame(file = rev(same), age = c(30, 20, 10))
+  expect_identical(read_images(same, data = table)$data$age, c(10, 20, 30))
+  # The table was made where the images had another folder.
+  elsewhere <- transform(table, file = sub(folder, "/data/study", file, fixed = TRUE))
+  expect_identical(read_images(same, data = elsewhere)$data$age, c(10, 20, 30))
+  more <- rbind(data.frame(file = "/data/study/d/anat/gm.nii.gz", age = 40), elsewhere)
+  expect_identical(read_images(same[2:1], data = more)$data$age, c(20, 10))
+  say <- function(...) file_refusal(read_images(...), folder)
+  expect_snapshot(say(same, data = transform(table, file = basename(file))))
+  moved <- transform(table, file = file.path(letters[5:7], "gm.nii.gz"))
+  expect_snapshot(say(same[1], data = moved))
+  expect_snapshot(say(files, data = data.frame(file = files[c(1, 2, 3, 2)], visit = c(1, 1, 1, 2))))
+  expect_snapshot(say(same, data = table[-2, ]))
+})
+
+test_that("images remember their files", {
+  folder <- local_folder()
+  files <- write_eggs(folder)
+  images <- read_images(stats::setNames(files, letters[1:4]))
+  expect_identical(images$files, files)
+  expect_identical(images[c("d", "b")]$files, files[c(4, 2)])
+  expect_identical(images[-1]$files, files[-1])
+  expect_identical(read_images(data.frame(file = rev(files)))$files, rev(files))
+  expect_identical(read_images(files[2:3], like = images)$files, files[2:3])
+  withr::local_dir(folder)
+  expect_identical(read_images(basename(files))$files, basename(files))
+  # One file of all subjects cannot tell one from another.
+  four <- array(unlist(withr::with_seed(7, egg_images(4))), c(7, 9, 6, 4))
+  expect_null(read_images(make_nifti(four, "four.nii"))$files)
+  expect_null(read_images(four)[1:2]$files)
 })
 
 test_that("new images are read like old ones", {

@@ -206,30 +206,3 @@ test_that("tables do not depend on the order of storage, nor do atlas names", {
   expect_true(all(ras$share > 0 & ras$share <= 1))
   expect_true(all(ras$selected >= 0 & ras$selected <= 1))
 })
-
-test_that("an atlas is looked up at the nearest point, and is 0 outside", {
-  affine <- diag(c(2, 2, 2, 1))
-  image <- RNifti::asNifti(array(1:27, c(3, 3, 3)))
-  RNifti::sform(image) <- structure(affine, code = 2L)
-  mm <- rbind(c(0, 0, 0), c(2.4, 0, 0), c(4, 4, 4), c(4.9, 4, 4), c(5.2, 4, 4), c(-0.9, 0, 0))
-  expect_identical(atlas_codes(image, mm), c(1L, 2L, 27L, 27L, 0L, 1L))
-})
-
-test_that("labels come as table, vector or file", {
-  folder <- withr::local_tempdir()
-  code <- c(0, 3, 17, 5)
-  expected <- c("none", "Caudate L", "Hippocampus R", "5")
-  lines <- list(c("# index name", "3 Caudate L", "17 Hippocampus R"),
-                c("index,name", "3,\"Caudate L\"", "17,\"Hippocampus R\""),
-                c("3\tCaudate L\t255 0 0", "17\tHippocampus R\t0 1 2"))
-  for (text in lines) {
-    file <- file.path(folder, "labels.txt")
-    writeLines(text, file)
-    expect_identical(atlas_names(code, file), expected)
-  }
-  renamed <- data.frame(id = c(3, 17), n = c("Caudate L", "Hippocampus R"))
-  expect_identical(atlas_names(code, renamed), expected)
-  expect_identical(atlas_names(code, c(`3` = "Caudate L", `17` = "Hippocampus R")), expected)
-  expect_identical(atlas_names(c(1, 2), c("a", "b")), c("a", "b"))
-  expect_identical(atlas_names(c(0, 2), NULL), c("none", "2"))
-})

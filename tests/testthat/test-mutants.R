@@ -76,7 +76,7 @@ test_that("compressed files in pieces, with something after them or in big-endia
   }
 })
 
-test_that("a word that does not end as NIfTI's does is none: scale factors would be lost", {
+test_that("a magic word without its final zero is refused: scale factors would be lost", {
   folder <- withr::local_tempdir()
   file <- file.path(folder, "image.nii")
   make_nifti(array(1:27, c(3, 3, 3)), file, type = "int16", slope = 0.5)
@@ -93,7 +93,7 @@ test_that("numbers that R has no integer for are damage as well", {
   worst <- as.raw(c(0, 0, 0, 0x80))
   whole <- readBin(make_nifti2(array(1:27, c(3, 3, 3)), file), "raw", 1e4)
   writeBin(replace(whole, 1:4, worst), file)
-  expect_error(read_images(file), "is none[.]$")
+  expect_error(read_images(file), "is not a NIfTI file[.]$")
   writeBin(replace(whole, 16 + 8 + 1:4, worst), file)
   expect_error(read_images(file), "^`files` must hold")
   # an unknown code of the affine means that there is none

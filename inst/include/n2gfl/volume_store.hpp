@@ -16,7 +16,7 @@
 
 namespace n2gfl {
 
-// The system gets back what was freed: glibc keeps it for itself otherwise.
+// Returns freed memory to the system; glibc would keep it.
 inline void return_freed_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);
@@ -95,8 +95,8 @@ class VolumeStore : public VolumeStoreBase {
   }
 
  private:
-  // So many images wait, one after the other, until they go to their voxels together: a voxel's
-  // values are far apart from the next one's, and each visit costs as much as several values.
+  // So many images are collected before their values are written to the voxels: the values of two
+  // voxels are far apart in memory, and each access costs as much as writing several values.
   static constexpr int kWaiting = 8;
 
   template <class Given>
@@ -118,7 +118,7 @@ class VolumeStore : public VolumeStoreBase {
     return bad;
   }
 
-  // From the images that wait to the voxels.
+  // From the collected images to the voxels.
   void spread() {
     if (blocks_.empty()) make_blocks();
     const int first = (added_ - 1) / kWaiting * kWaiting;
@@ -131,7 +131,7 @@ class VolumeStore : public VolumeStoreBase {
     if (added_ == images_) std::vector<Value>().swap(waiting_);
   }
 
-  // Not before there is something to store: until then the memory is the caller's.
+  // At the first images, not in the constructor: until then the caller may use the memory.
   void make_blocks() {
     const std::size_t blocks = (static_cast<std::size_t>(voxels_) + block_ - 1) / block_;
     for (std::size_t b = 0; b < blocks; ++b)
