@@ -1,7 +1,7 @@
-// The values of many images at some voxels while they are read, one image after the other, before it
-// is known which voxels will be kept. Blocks of voxels are given back as soon as they are copied out,
-// so that store and result together never need more than the larger of them plus a block. Stored as
-// float when every value is one.
+// The values of many images at some voxels, stored while the images are read one by one, before it
+// is known which voxels will be kept. Each block of voxels is freed as soon as it is copied out,
+// so the store and the result together never need more than the larger of the two plus one block.
+// Values are stored as float if every value is exactly a float.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace n2gfl {
 
-// The system gets back what was freed: glibc keeps it for itself otherwise.
+// Returns freed memory to the system, which glibc would otherwise keep.
 inline void return_freed_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);
@@ -26,15 +26,15 @@ inline void return_freed_memory() {
 class VolumeStoreBase {
  public:
   virtual ~VolumeStoreBase() = default;
-  // The next image: those of its values that `index` says, counted from 1. Gives the number of them
-  // that are not finite, which become 0 if `zero`.
+  // Adds the values of the next image at `index`, counted from 1. Returns how many of them are not
+  // finite; these become 0 if `zero`.
   virtual int add(const float* values, const int* index, bool zero) = 0;
   virtual int add(const double* values, const int* index, bool zero) = 0;
-  // Per voxel: does it vary over the images; how many of its values are not finite. Per image the same
-  // count, over the voxels of `wanted`. All images must have been added.
+  // Per voxel: whether it varies over the images, and how many of its values are not finite. Per
+  // image the same count, over the voxels in `wanted`. All images must have been added.
   virtual void scan(std::vector<char>& varies, std::vector<int>& bad) const = 0;
   virtual int count_bad(int image, const std::vector<char>& wanted) const = 0;
-  // The kept voxels as the columns of `out`; the store is empty afterwards.
+  // Copies the kept voxels to the columns of `out` and empties the store.
   virtual void take(const std::vector<char>& keep, double* out) = 0;
   virtual int images() const = 0;
   virtual int voxels() const = 0;
@@ -95,8 +95,8 @@ class VolumeStore : public VolumeStoreBase {
   }
 
  private:
-  // So many images wait, one after the other, until they go to their voxels together: a voxel's
-  // values are far apart from the next one's, and each visit costs as much as several values.
+  // This many images are buffered and then copied to their voxels together: the values of one
+  // voxel are far from those of the next, and each visit costs as much as several values.
   static constexpr int kWaiting = 8;
 
   template <class Given>
@@ -118,7 +118,7 @@ class VolumeStore : public VolumeStoreBase {
     return bad;
   }
 
-  // From the images that wait to the voxels.
+  // Copies the buffered images to the voxels.
   void spread() {
     if (blocks_.empty()) make_blocks();
     const int first = (added_ - 1) / kWaiting * kWaiting;
@@ -131,7 +131,7 @@ class VolumeStore : public VolumeStoreBase {
     if (added_ == images_) std::vector<Value>().swap(waiting_);
   }
 
-  // Not before there is something to store: until then the memory is the caller's.
+  // Called when there is something to store: until then the caller can use the memory.
   void make_blocks() {
     const std::size_t blocks = (static_cast<std::size_t>(voxels_) + block_ - 1) / block_;
     for (std::size_t b = 0; b < blocks; ++b)
@@ -146,8 +146,8 @@ class VolumeStore : public VolumeStoreBase {
   }
 
   int images_, voxels_;
-  int block_;      // voxels in a block
-  int added_ = 0;  // images so far
+  int block_;      // voxels per block
+  int added_ = 0;  // images added so far
   std::vector<Value> waiting_;
   std::vector<std::unique_ptr<Value[]>> blocks_;
 };
