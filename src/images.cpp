@@ -1,7 +1,7 @@
-// read_images() for R: values of images on their way into one matrix.
+// read_images() for R: copies the values of images into one matrix.
 #include <RcppEigen.h>
 
-#define RNIFTI_NIFTILIB_VERSION 2  // reads NIfTI-1, too
+#define RNIFTI_NIFTILIB_VERSION 2  // reads NIfTI-1 too
 #include "RNifti.h"
 #include "RNiftiAPI.h"
 
@@ -39,7 +39,7 @@ void copy_scaled(const RNifti::NiftiImage& image, const RNifti::NiftiImageData& 
   for (std::size_t k = 0; k < data.size(); ++k) to[k] = to[k] * data.slope + data.intercept;
 }
 
-// RNifti asks for the type at every value; for the common ones it is asked for once.
+// RNifti checks the data type for every value; here the common types are checked once.
 void copy_values(const RNifti::NiftiImage& image, const RNifti::NiftiImageData& data, double* to) {
   switch (image->datatype) {
     case DT_UINT8: return copy_scaled<std::uint8_t>(image, data, to);
@@ -51,7 +51,7 @@ void copy_values(const RNifti::NiftiImage& image, const RNifti::NiftiImageData& 
   }
 }
 
-// Is `sum` the checksum of the bytes before the data and of the data, as they are in the file?
+// Is `sum` the checksum of the bytes before the data and of the data, as stored in the file?
 bool has_sum(const RNifti::NiftiImage& image, const Rcpp::RawVector& before, double sum) {
   Crc32 crc;
   crc.add(before.begin(), before.size());
@@ -59,7 +59,7 @@ bool has_sum(const RNifti::NiftiImage& image, const Rcpp::RawVector& before, dou
   return crc.value() == sum;
 }
 
-// visit(values, count) for a volume from read_nifti_cpp(), or any numbers of R.
+// Calls visit(values, count) for a volume from read_nifti_cpp() or for an R vector.
 template <class Visit>
 auto visit_values(SEXP volume, Visit visit) {
   if (TYPEOF(volume) != EXTPTRSXP)
@@ -70,10 +70,10 @@ auto visit_values(SEXP volume, Visit visit) {
 
 }  // namespace
 
-// The values of a file, or of one of its volumes (counted from 1; 0 for all). Plain floats stay
-// where RNifti has put them, outside of R, as a pointer, unless R's `numbers` are asked for. NULL
-// if the file, unpacked, should have the checksum `sum` (none if NA), and has not; `before` is what
-// comes before its data.
+// The values of a file or of one of its volumes (counted from 1; 0 for all). Plain floats stay in
+// RNifti's memory and are returned as a pointer, unless R `numbers` are requested. Returns NULL if
+// the unpacked file does not have the checksum `sum` (not checked if NA); `before` are the bytes
+// before the data.
 // [[Rcpp::export(rng = false)]]
 SEXP read_nifti_cpp(const std::string& path, int volume, bool numbers,
                     const Rcpp::RawVector& before, double sum) {
@@ -88,7 +88,7 @@ SEXP read_nifti_cpp(const std::string& path, int volume, bool numbers,
   return values;
 }
 
-// R does not know how large an image is, and would keep hundreds of them.
+// Frees an image: R does not know its size and would keep hundreds of them.
 // [[Rcpp::export(rng = false)]]
 void free_volume_cpp(SEXP volume) {
   if (TYPEOF(volume) == EXTPTRSXP) Image(volume).release();
@@ -100,8 +100,8 @@ SEXP store_new_cpp(int images, int voxels, bool narrow) {
   return Store(new n2gfl::VolumeStore<double>(images, voxels));
 }
 
-// The next image, at the voxels of `index`, which counts from 1. The number of values that are not
-// finite; they are stored as 0 if `zero`.
+// Adds the next image at the voxels of `index`, counted from 1. Returns the number of values that
+// are not finite; they are stored as 0 if `zero`.
 // [[Rcpp::export(rng = false)]]
 int store_add_cpp(SEXP store, SEXP volume, const Rcpp::IntegerVector& index, bool zero) {
   const Store to(store);
@@ -143,13 +143,13 @@ void add_volume_cpp(Rcpp::NumericVector total, SEXP volume) {
   const R_xlen_t size = total.size();
   visit_values(volume, [&](const auto* values, R_xlen_t count) {
     if (count != size) Rcpp::stop("an image has other voxels");
-    // Most of an image is background: its zeros need no visit to the sums.
+    // Most of an image is background: skips its zeros.
     for (R_xlen_t k = 0; k < size; ++k)
       if (values[k] != 0 && std::isfinite(values[k])) sum[k] += values[k];
   });
 }
 
-// Means of the values of each block; block numbers count from 1.
+// The mean of the values of each block; block numbers count from 1.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector block_means_cpp(SEXP volume, const Rcpp::IntegerVector& block, int blocks) {
   Rcpp::NumericVector mean(blocks);
@@ -166,8 +166,8 @@ Rcpp::NumericVector block_means_cpp(SEXP volume, const Rcpp::IntegerVector& bloc
   return mean;
 }
 
-// How many columns of x have a weighted correlation with y whose t statistic is below -limit, and how
-// many above limit.
+// The numbers of columns of x whose weighted correlation with y has a t statistic below -limit and
+// above limit.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector count_effects_cpp(const SEXP x, const Eigen::VectorXd& y,
                                       const Eigen::VectorXd& weights, double limit) {
