@@ -1,5 +1,5 @@
 # CONTRIBUTING.md has a map of the files: a folder per line, and below it names without extension,
-# separated by commas, with * for any text. Two or more spaces separate names from their description.
+# separated by commas, with * for any text. Two or more spaces come before their description.
 read_file_map <- function(file) {
   lines <- readLines(file)
   section <- lines[seq(match("## Where things are", lines), match("## Commands", lines))]
@@ -45,7 +45,8 @@ test_that("the map in CONTRIBUTING.md names every file, and none that does not e
 test_that("the map of files is read as it is written", {
   file <- withr::local_tempfile(lines = c(
     "## Where things are", "", "    R/        text", "      one, *_two    more text",
-    "                    that goes on", "        three   deeper", "    .ci/run   a file", "## Commands"))
+    "                    that goes on", "        three   deeper", "    .ci/run   a file",
+    "## Commands"))
   map <- read_file_map(file)
   expect_identical(map$name[map$is_file], c("one", "*_two", "three"))
   expect_identical(unique(map$folder), c("R", ".ci/run"))
