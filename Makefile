@@ -12,11 +12,12 @@
 # make coverage   which lines of R and C++ the R tests run
 # make bench      the measurements of bench/README.md
 # make paper      the tables and figures of the paper, a small version (FULL=1: all of it, hours)
+# make picture    draw the picture of README.md again
 # make site       the documentation as web pages, in out/site
 # make clean      remove what make made
 #
-# Everything made goes to out/. The targets install what they need themselves
-# (tools/setup.R); nothing is installed, and nothing downloaded, when all is there.
+# All output goes to out/. The targets install what they need (tools/setup.R);
+# nothing is installed or downloaded if everything is there.
 
 SHELL = /bin/sh
 RSCRIPT ?= Rscript
@@ -27,12 +28,12 @@ TRIAL ?=
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: demo test check cpp sanitize sanitize-r fuzz fuzz-sanitize torture lint document coverage \
-  bench paper site clean
+.PHONY: demo picture test check cpp sanitize sanitize-r fuzz fuzz-sanitize torture lint document \
+  coverage bench paper site clean
 .DELETE_ON_ERROR:
 
-# One thing after the other, so that no two set-ups run at once; what is worth
-# doing side by side (compiling) is called with -j$(JOBS) below.
+# Targets run one after the other, so that no two set-ups run at once. Compiling
+# runs in parallel: it is called with -j$(JOBS) below.
 ifeq ($(MAKELEVEL),0)
 .NOTPARALLEL:
 endif
@@ -50,10 +51,10 @@ sources := DESCRIPTION NAMESPACE $(wildcard R/*.R src/*.cpp src/*.h src/Makevars
 setup-%:
 	@$(RSCRIPT) tools/setup.R $*
 
-# Built from a copy, which keeps the objects: only what changed is compiled again.
-# R does not know which object includes which header, so a new header drops all; objects
-# that another build left in src stay there.
-# "|": the set-up runs before, but its running is no reason to install again.
+# The package is built from a copy that keeps the object files, so only changed sources are
+# compiled. R does not know which object includes which header, so a changed header removes all
+# objects of the copy. Objects that another build left in src are not touched.
+# "|": the set-up runs first, but does not cause a new installation.
 define install
 @echo "Installing n2gfl into $(@D)/lib"
 @mkdir -p $(@D)/lib
@@ -73,16 +74,20 @@ out/installed: $(sources) | setup-demo
 demo: setup-demo out/installed
 	@$(RSCRIPT) tools/demo.R
 
-# Both kinds of tests run, even if the first kind fails.
+# For man/figures, which belongs to the sources: run it when plot_map() has changed.
+picture: setup-demo out/installed
+	@$(RSCRIPT) tools/picture.R
+
+# The R tests run even if the tests of the core fail.
 test: setup-test out/installed
 	@status=0; $(MAKE) --no-print-directory cpp TEST= || status=1; \
 	  $(RSCRIPT) tools/test.R $(TEST) || status=1; exit $$status
 
-# R itself is not sanitized: the library of the sanitizers is loaded before it, in the sessions that
-# tests start as well, and libstdc++ with it, whose exceptions the sanitizers follow. R does not free
-# all it takes, so leaks are not looked for. Every session writes what it finds into a file of its
-# own, so that no test can swallow it, and ends; undefined behaviour, an assertion and a crash that R
-# would handle itself (=2) get there by way of their signal.
+# R itself is not sanitized. The libraries of the sanitizers are loaded before R, also in sessions
+# that tests start, and so is libstdc++, whose exceptions the sanitizers intercept. R does not free
+# all of its memory, so leaks are not reported. Every session writes its report to its own file, so
+# that no test can hide it, and ends. Undefined behaviour, assertions and crashes that R would handle
+# itself (=2) are reported through their signals.
 preload = $(foreach name,libasan libubsan libstdc++,$(shell \
   $$($(R) CMD config CXX17) -print-file-name=$(name).so))
 found := out/sanitize-r/found
@@ -97,12 +102,12 @@ sanitize-r: setup-test out/sanitize-r/installed
 	  if test $$status = 0; then echo "make sanitize-r: nothing found"; \
 	  else echo "make sanitize-r: failed"; fi; exit $$status
 
-# Not loaded when it is installed: only what runs with the library above can do that.
+# Not loaded after installation: that works only with the libraries above.
 out/sanitize-r/installed: out/sanitize-r/Makevars $(sources) | setup-demo
 	$(call install,R_MAKEVARS_USER=$(CURDIR)/$<,--no-test-load)
 
-# R switches Eigen's checks off with -DNDEBUG. RNifti's header, without it, prints what it does.
-# Other flags are a reason to compile again, another Makefile is not.
+# R switches Eigen's checks off by -DNDEBUG; without it, RNifti's header prints debug messages.
+# The package is compiled again if the flags change, not whenever the Makefile changes.
 out/sanitize-r/Makevars: Makefile
 	@mkdir -p $(@D)
 	@printf '%s\n' 'CXX17FLAGS = $(sanitizers) -fsanitize=float-cast-overflow -UNDEBUG' \
@@ -112,7 +117,7 @@ out/sanitize-r/Makevars: Makefile
 check: setup-check
 	@$(RSCRIPT) tools/check.R
 
-# Each trial has five minutes of its own, and the next one runs even if one fails.
+# Each trial may take 15 minutes (900 s). If one fails, the others still run.
 trials := $(filter-out common,$(patsubst tests/torture/%.R,%,$(wildcard tests/torture/*.R)))
 torture: setup-test out/installed
 	@status=0; for trial in $(foreach t,$(trials),$(if $(findstring _$(TRIAL),_$(t)),$(t))); do \
@@ -131,7 +136,7 @@ bench: setup-bench out/installed
 	@$(RSCRIPT) bench/figure.R
 	@$(RSCRIPT) bench/readme.R
 
-# What is finished stays in out/paper: a stopped run goes on, and FULL=1 adds to a small one.
+# Finished parts stay in out/paper: a stopped run continues, and FULL=1 extends a small run.
 FULL ?=
 paper: setup-paper out/installed
 	@R_LIBS="$(CURDIR)/out/lib" $(RSCRIPT) inst/paper/run.R $(if $(FULL),full,small) out/paper
@@ -173,7 +178,7 @@ out/bench/%: flags := -O2
 out/fuzz/%: flags := -O2
 out/sanitize/% out/fuzz-sanitize/%: flags := $(sanitizers)
 
-# The tests run a fixed number of random cases too.
+# The tests also run a fixed number of the random cases.
 cases := fuzz_prox fuzz_fits
 out/cpp/core_tests: $(tests:%=out/cpp/%.o) $(cases:%=out/fuzz/%.o)
 out/sanitize/core_tests: $(tests:%=out/sanitize/%.o) $(cases:%=out/fuzz-sanitize/%.o)

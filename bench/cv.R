@@ -10,7 +10,8 @@ source("bench/data.R")
 
 problems <- list("logistic, d 28,000" = "d 28,000")
 
-# The largest sum of the workers' private memory, seen five times a second, goes to `file` in kB.
+# Writes the largest sum of the workers' private memory, measured five times a second, to `file` in
+# kB.
 watch_workers <- function(file) {
   watcher <- sprintf(
     paste("while [ -d /proc/%1$d ]; do for p in $(pgrep -P %1$d); do",
@@ -19,7 +20,7 @@ watch_workers <- function(file) {
   system(paste("sh -c", shQuote(watcher)), wait = FALSE)
 }
 
-# Scores come back to show that workers change nothing.
+# The scores are returned to show that workers do not change them.
 run_method <- function(name, method, file) {
   data <- shell_data(problems[[name]])
   if (method == "data") return()

@@ -6,13 +6,13 @@ source("bench/results.R")
 
 colours <- c(glmnet = "#4477AA", flsa = "#228833", genlasso = "#CCBB44", igraph = "#EE6677")
 
-# The rows worth a bar: one of a kind, the largest.
+# The rows that get a bar: one of each kind, the largest.
 shown <- function(rows) {
   largest <- grepl("d = 10000|d 223,000", rows$problem) | rows$peer != "glmnet"
   rows[largest & rows$peer %in% names(colours) & !is.na(rows$number), ]
 }
 
-# What a bar is called: the problem, and the peer's own where that is another.
+# The label of a bar: the problem, and the peer's problem if it is another one.
 bar_label <- function(rows) {
   other <- !is.na(rows$other) & rows$other != rows$problem
   paste0(rows$problem, ifelse(other, paste0(" / ", rows$peer, "'s ", rows$other), ""))

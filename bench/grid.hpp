@@ -1,4 +1,4 @@
-// For the programs of this folder: a clock, and grids.
+// A clock and grids for the programs in this folder.
 #pragma once
 
 #include <ctime>
@@ -24,7 +24,7 @@ inline n2gfl::Graph grid(int side, int dimensions) {
   return n2gfl::Graph(nodes, edges);
 }
 
-// Where node i is along an axis, in (0, 1).
+// The position of node i along an axis, in (0, 1).
 inline double position(int i, int axis, int side) {
   for (int k = 0; k < axis; ++k) i /= side;
   return (i % side + 0.5) / side;

@@ -1,19 +1,19 @@
-# Shared by the scripts of this folder. Each method runs in an R process of its own, so
-# that its peak memory is its own and a slow peer can be stopped.
+# Shared by the scripts of this folder. Each method runs in its own R process, so
+# that its peak memory can be measured and a slow peer can be stopped.
 #
-# N2GFL_BENCH_SMALL=1 shrinks the problems: it tries the scripts, its numbers mean nothing.
+# N2GFL_BENCH_SMALL=1 shrinks the problems to test the scripts; its numbers mean nothing.
 
 if (!file.exists("DESCRIPTION")) stop("Please run this from the top of the source tree.")
 .libPaths(c(file.path("out", "lib"), .libPaths()))
-Sys.setenv(OPENBLAS_NUM_THREADS = 1)  # every row has one thread, unless it says otherwise
+Sys.setenv(OPENBLAS_NUM_THREADS = 1)  # one thread, unless a row says otherwise
 
 small <- nzchar(Sys.getenv("N2GFL_BENCH_SMALL"))
 gap_bar <- 1e-6
 
 # ---- a script: the parent prints a table, its children run one method each ----
 
-# The last line of every script. `main` takes a part of a row's name, `run_method` the name of a
-# row, of a method, and the file for what it cost.
+# The last line of every script. `main` takes a part of a row's name; `run_method` takes the name
+# of a row, of a method, and the file for its costs.
 start <- function(main, run_method) {
   arguments <- commandArgs(trailingOnly = TRUE)
   if (identical(arguments[1], "run")) return(invisible(do.call(run_method, as.list(arguments[-1]))))
@@ -22,7 +22,7 @@ start <- function(main, run_method) {
 
 wanted <- function(names, part) grep(part, names, value = TRUE, fixed = TRUE)
 
-# NULL when the time is over. The limit is for the method; reading the data comes on top.
+# NULL if the time limit is reached. The limit is for the method; reading the data comes on top.
 run_child <- function(script, arguments, limit = 600) {
   file <- tempfile(fileext = ".rds")
   messages <- tempfile()
@@ -44,9 +44,9 @@ prepare_data <- function(script, name, key) {
   printed$prepared <- c(printed$prepared, key)
 }
 
-# ---- in the child: what a call costs -------------------------------------------
+# ---- in the child: the costs of a call -------------------------------------------
 
-# Highest resident memory of this process so far, in MB; NA where the system does not say.
+# Highest resident memory of this process so far, in MB; NA if the system does not tell.
 peak_memory <- function() {
   status <- "/proc/self/status"
   if (!file.exists(status)) return(NA_real_)
@@ -54,8 +54,8 @@ peak_memory <- function() {
   if (length(line)) as.numeric(gsub("[^0-9]", "", line)) / 1024 else NA_real_
 }
 
-# Forgets the highest memory so far and gives the present one, so that what a call adds can be told
-# from the data; NA where the system does not allow that.
+# Resets the highest memory and returns the present one, so that the memory that a call adds can be
+# separated from the data; NA if the system does not allow that.
 reset_peak_memory <- function() {
   gc()
   forgotten <- tryCatch({
@@ -65,13 +65,13 @@ reset_peak_memory <- function() {
   if (forgotten) peak_memory() else NA_real_
 }
 
-# Times the call, made after the data, and saves what it cost. What takes less than 20 s is run
-# three times and the median counts; what takes less than 0.1 s is called often enough to fill
-# that, for the clocks count milliseconds. Seconds of the processor stand beside those of the
-# clock: other work on the machine changes them far less. `added` is the memory beyond what was
-# there before the first call.
+# Times the call, after the data are made, and saves its costs. A call of less than 20 s is run
+# three times and the median counts; a call of less than 0.1 s is repeated to fill that time,
+# because clocks count milliseconds. Processor seconds are given beside elapsed seconds: other work
+# on the machine changes them far less. `added` is the memory beyond what the process had before
+# the first call.
 measure <- function(call, file, package = "n2gfl") {
-  force(call)  # it may bring its data along
+  force(call)  # it may carry its data
   load_all(package)
   before <- reset_peak_memory()
   times <- time_calls(call)
@@ -87,7 +87,7 @@ measure <- function(call, file, package = "n2gfl") {
                added = peak - before, answer = answer), file)
 }
 
-# Loading is no part of a call, neither of its time nor of its memory.
+# Loading a package counts neither for the time nor for the memory of a call.
 load_all <- function(package) {
   loadNamespace(package)
   if (package != "n2gfl") return()
@@ -130,7 +130,7 @@ print_title <- function(title, ...) {
   if (length(c(...))) say(paste(...), "\n")
 }
 
-# Which machine and which versions; once a script, before its tables.
+# Machine and versions, once per script, before its tables.
 print_machine <- function(peers = character()) {
   cpu <- "/proc/cpuinfo"
   model <- if (file.exists(cpu)) grep("^model name", readLines(cpu), value = TRUE)[1] else NA
@@ -146,7 +146,7 @@ print_worst_gap <- function() {
   if (length(printed$gaps)) say("\nWorst relative duality gap: ", short(max(printed$gaps)), ".")
 }
 
-# Only a full run is worth keeping.
+# Only a full run is kept.
 keep_results <- function(name, part) {
   if (small || nzchar(part)) return(invisible())
   dir.create("bench/results", showWarnings = FALSE)
@@ -194,7 +194,7 @@ print_comparison_head <- function() {
              "peer s", "peer CPU s", "peer MB", "ratio", "bar", "met")
 }
 
-# The answers of the children have `gap` and `passes`; `peer_run` spares running a peer twice.
+# The children return `gap` and `passes`; `peer_run` avoids running a peer twice.
 print_comparison <- function(script, name, peer, bar, limit = 600, peer_run = NULL) {
   ours <- run_child(script, c("run", name, "n2gfl"), limit)
   if (is.null(peer_run)) peer_run <- run_child(script, c("run", name, peer), limit)

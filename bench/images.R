@@ -47,8 +47,8 @@ methods <- list(
   "read_images(files, coarsen = 2)" = function(files, mask) n2gfl::read_images(files, coarsen = 2)
 )
 
-# Seconds by the clock and of the processor: on a busy machine only the second is a fair comparison.
-# The median of three counts; the memory is what the first call added.
+# Elapsed and processor seconds: on a busy machine only the second is a fair comparison. The median
+# of three counts; the memory is what the first call added.
 run_method <- function(method, folder, file) {
   files <- list.files(folder, "nii.gz$", full.names = TRUE)
   mask <- readRDS(file.path(folder, "mask.rds"))

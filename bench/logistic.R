@@ -44,7 +44,7 @@ run_n2gfl <- function(p, data, file) {
 }
 
 # Covariates are columns without penalty and limits. glmnet ends a path early when it explains
-# enough; here it has to go to the end.
+# enough; here it must go to the end.
 run_glmnet <- function(p, data, file) {
   glmnet::glmnet.control(fdev = 0, devmax = 1)
   own <- if (p$covariates) ncol(data$covariates) else 0

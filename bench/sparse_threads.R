@@ -11,7 +11,7 @@ source("bench/data.R")
 dims <- if (small) c(10, 20) else c(100, 200)
 steps <- 50
 
-# Two kinds of the same thing, the first over the second.
+# Two variants of the same work; the ratio is the first over the second.
 rows <- list(
   "x with 1 % filled, N = 500" = list(kinds = c("sparse", "dense"), fill = 0.01, n = 500),
   "x with 10 % filled, N = 500" = list(kinds = c("sparse", "dense"), fill = 0.1, n = 500),
@@ -41,7 +41,7 @@ run_method <- function(name, kind, file) {
   }, file)
 }
 
-# The gap is not reached, and not meant to be: both kinds do the same work.
+# The gap is not meant to be reached: both variants do the same work.
 fixed_steps <- function(arguments) {
   arguments$lambda1 <- 5 * arguments$lambda2
   arguments[c("algorithm", "maxit")] <- list("fista", steps)

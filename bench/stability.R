@@ -47,7 +47,7 @@ if (length(arguments) == 2 && grepl("\\.rds$", arguments[2])) {
   problem <- problems[[as.integer(arguments[1])]]
   runs <- make_runs(problem)
   graph <- graph_grid(c(61, 61, 60))
-  stability(runs[1:1000, 1:3])  # loads what the first call loads
+  stability(runs[1:1000, 1:3])  # loads everything before the timing
   held <- reset_peak_memory()
   times <- vapply(1:3, function(k) {
     time <- system.time(panel <<- stability(runs, graph = graph))

@@ -94,7 +94,7 @@ run_flsa <- function(data, p) {
   }
 }
 
-# genlasso comes down from an infinite lambda.
+# genlasso starts from an infinite lambda.
 run_genlasso <- function(data, p) {
   z <- matrix(data$z, data$dims[1])
   function() {
@@ -103,7 +103,7 @@ run_genlasso <- function(data, p) {
   }
 }
 
-# The one cut between the nodes above and below the mean: the first of the many that all levels
+# The single cut between the nodes above and below the mean: the first of the many that all levels
 # need.
 run_igraph <- function(data, p) {
   g <- data$graph
@@ -118,7 +118,7 @@ run_igraph <- function(data, p) {
   network <- igraph::make_graph(c(ends), n = g$n + 2)
   function() {
     flow <- igraph::max_flow(network, source, sink, capacity)
-    # Which side a node is on; the values themselves would take many more cuts.
+    # The side of each node; the values themselves would need many more cuts.
     list(above = seq_len(g$n) %in% as.integer(flow$partition1))
   }
 }
@@ -132,7 +132,7 @@ run_method <- function(name, method, file) {
 
 # ---- tables ------------------------------------------------------------------------
 
-# The peer's answer must be ours: the same values, or the same side of the mean.
+# The peer's answer must agree with ours: the same values, or the same side of the mean.
 agreement <- function(ours, peer, name) {
   if (is.null(ours) || is.null(peer)) return("-")
   if (is.null(peer$answer$above)) return(short(max(abs(ours$answer$beta - peer$answer$beta)), 2))

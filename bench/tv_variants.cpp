@@ -2,8 +2,8 @@
 //
 //   tv_variants SIDE DIMENSIONS LAMBDA LARGE
 //
-// A ball and a bar with unit noise on a grid. Problems of at least LARGE nodes get the fast start;
-// a huge LARGE leaves all to cuts. Prints the seconds of the processor and the relative gap.
+// A ball and a bar with unit noise on a grid. Problems with at least LARGE nodes get the fast
+// start; a huge LARGE uses cuts only. Prints the CPU seconds and the relative gap.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

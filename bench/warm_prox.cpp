@@ -1,10 +1,10 @@
-// Times the prox inside fista: at chosen iterations the kept FusedProx against a fresh one on the
+// Times the prox inside fista: at chosen iterations, the kept FusedProx against a new one on the
 // same z.
 //
 //   warm_prox SIDE DIMENSIONS N SHARE SIGN ITERATIONS
 //
 // Least squares on a grid, lambda1 = lambda2 = SHARE max(X'y) / N, three blocks of signal. Prints
-// one line for each iteration: its number, the seconds of the processor warm and cold, the size of
+// one line per iteration: its number, the CPU seconds of the warm and the cold prox, the size of
 // the support and the relative gap of the warm prox.
 #include <cmath>
 #include <cstdio>
@@ -68,8 +68,7 @@ Problem make_problem(int side, int dimensions, int n, double share) {
   return p;
 }
 
-// One run of fista. A fresh prox gets only the z that the kept one gets, after it; only solve() is
-// timed.
+// One run of fista. The new prox gets the same z as the kept one, after it; only solve() is timed.
 void run(const Problem& p, n2gfl::Sign sign, int iterations) {
   const int d = p.graph.nodes();
   const double n = static_cast<double>(p.y.size());

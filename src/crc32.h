@@ -1,5 +1,6 @@
-// The checksum that ends every gzip file. niftilib does not look at it when a file breaks in its
-// middle; summing up the bytes that it gave takes a tenth of the time of unpacking them again.
+// The checksum at the end of every gzip file. niftilib does not check it if a file is damaged in
+// the middle. Computing it for the unpacked bytes takes a tenth of the time of unpacking them
+// again.
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@ class Crc32 {
   std::uint32_t value() const { return ~state_; }
 
  private:
-  // Table k moves a byte on by k further bytes, so that eight are taken at a time.
+  // Table k advances a byte by k further bytes, so that eight bytes are processed at a time.
   using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
 
   static std::uint32_t word(const unsigned char* at) {

@@ -1,4 +1,5 @@
-// n2gfl() and lambda_max() for R: checked arguments in, mapped without a copy, fits out.
+// n2gfl() and lambda_max() for R: takes checked arguments without copying them and returns the
+// fits.
 #include <RcppEigen.h>
 
 #include <n2gfl/path.hpp>
@@ -39,7 +40,7 @@ n2gfl::Design as_design(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map) {
   return design;
 }
 
-// Rows of the grid as the columns of R's result.
+// Collects the fits of a grid's rows as the vectors of R's result.
 class Collector {
  public:
   void add(const n2gfl::Penalties& row, const n2gfl::Fit& fit) {
@@ -61,7 +62,7 @@ class Collector {
     entered_.insert(fit.index.begin(), fit.index.end());
   }
 
-  // How many features have been in a fit so far.
+  // The number of features that were nonzero in any fit so far.
   int entered() const { return static_cast<int>(entered_.size()); }
 
   Rcpp::List result(double nulldev, double passes, const Rcpp::IntegerVector& effects) const {
@@ -98,8 +99,8 @@ std::vector<n2gfl::Penalties> pairs(const std::vector<double>& lambda1,
 
 }  // namespace
 
-// `paired`: the k-th lambda1 goes with the k-th lambda2, as in the rows of a grid made before;
-// otherwise every lambda1 goes with every lambda2.
+// `paired`: the k-th lambda1 belongs to the k-th lambda2, as in the rows of an existing grid;
+// otherwise every lambda1 is combined with every lambda2.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
                         const Eigen::VectorXd& y, const Eigen::VectorXd& weights,
@@ -115,7 +116,7 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
   const std::vector<n2gfl::Penalties> grid =
       paired ? pairs(lambda1, lambda2) : path.grid(lambda1, lambda2);
   const int rows = static_cast<int>(grid.size());
-  // Stability selection needs no more of a path than its first `pmax` features.
+  // Stability selection needs a path only until `pmax` features have been selected.
   const int most = control.containsElementNamed("pmax") ? Rcpp::as<int>(control["pmax"]) : -1;
   Collector fits;
   for (int row = 0; row < rows && (most < 0 || fits.entered() <= most); ++row) {
@@ -146,7 +147,7 @@ Rcpp::List null_model_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
                             Rcpp::Named("effects") = strong_effects(path));
 }
 
-// Without the logical matrix that is.finite() would allocate.
+// Does not allocate the logical matrix of is.finite().
 // [[Rcpp::export(rng = false)]]
 bool all_finite_cpp(const SEXP x) {
   Rcpp::NumericVector values = Rf_isS4(x) ? Rcpp::NumericVector(Rcpp::S4(x).slot("x"))

@@ -1,4 +1,4 @@
-// What every call from R needs: R's objects as the core's, and R's interrupts as a Poll.
+// Used by every call from R: R objects as objects of the core, and R's interrupts as a Poll.
 #pragma once
 
 #include <RcppEigen.h>
@@ -29,7 +29,7 @@ inline n2gfl::Sign as_core_sign(const std::string& sign) {
   return n2gfl::Sign::free;
 }
 
-// A view of R's own memory, dense or dgCMatrix.
+// A view of R's own memory: a numeric matrix or a dgCMatrix.
 inline n2gfl::Design as_design(const SEXP x) {
   if (Rf_isMatrix(x)) {
     const Rcpp::IntegerVector dim = Rf_getAttrib(x, R_DimSymbol);
@@ -42,7 +42,7 @@ inline n2gfl::Design as_design(const SEXP x) {
   return n2gfl::Design::sparse(starts.begin(), indices.begin(), values.begin(), dim[0], dim[1]);
 }
 
-// On Windows nobody can ask, and every process counts as running.
+// On Windows this cannot be tested, and every process counts as running.
 inline bool is_running(const int pid) {
 #ifdef _WIN32
   return true;
@@ -51,9 +51,10 @@ inline bool is_running(const int pid) {
 #endif
 }
 
-// Stops the core's work by a C++ exception, so that destructors run: when the user interrupts, or when
-// the file `alive` (none if empty) has gone, which is how a worker elsewhere learns that nobody waits.
-// A session that was killed cannot remove it: its number, if there is one in it, must be running.
+// Stops the core by a C++ exception, so that destructors run. It does so when the user interrupts,
+// or when the file `alive` (none if empty) has been removed, which tells a worker in another
+// process that its result is no longer needed. A session that was killed cannot remove the file,
+// so the process whose number is in the file, if any, must also be running.
 inline n2gfl::Poll interrupt_poll(const std::string& alive = "") {
   int owner = 0;
   if (!alive.empty() && !(std::ifstream(alive) >> owner)) owner = 0;

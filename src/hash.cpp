@@ -1,5 +1,5 @@
-// A checksum of numbers or bytes where they lie: tells other data and damaged files apart. It guards
-// against accidents, not against forgers.
+// A checksum of numbers or bytes in memory, which detects other data and damaged files. It
+// protects against accidents, not against deliberate changes.
 #include <Rcpp.h>
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace {
 
-// Eight bytes a step: multiply to spread each of them over the state, fold the high half back.
+// Eight bytes per step: multiply to spread each byte over the state, fold the high half back.
 std::uint64_t mix(std::uint64_t state, std::uint64_t word) {
   state = (state ^ word) * 0x9E3779B97F4A7C15ULL;
   return state ^ (state >> 29);

@@ -1,7 +1,7 @@
-// read_images() for R: values of images on their way into one matrix.
+// read_images() for R: copies the values of images into one matrix.
 #include <RcppEigen.h>
 
-#define RNIFTI_NIFTILIB_VERSION 2  // reads NIfTI-1, too
+#define RNIFTI_NIFTILIB_VERSION 2  // reads NIfTI-1 too
 #include "RNifti.h"
 #include "RNiftiAPI.h"
 
@@ -52,7 +52,7 @@ void copy_values(const RNifti::NiftiImage& image, const RNifti::NiftiImageData& 
   }
 }
 
-// Is `sum` the checksum of the bytes before the data and of the data, as they are in the file?
+// Is `sum` the checksum of the bytes before the data and of the data, as stored in the file?
 bool has_sum(const RNifti::NiftiImage& image, const Rcpp::RawVector& before, double sum) {
   Crc32 crc;
   crc.add(before.begin(), before.size());
@@ -60,7 +60,7 @@ bool has_sum(const RNifti::NiftiImage& image, const Rcpp::RawVector& before, dou
   return crc.value() == sum;
 }
 
-// visit(values, count) for a volume from read_nifti_cpp(), or any numbers of R.
+// Calls visit(values, count) for a volume from read_nifti_cpp() or for an R vector.
 template <class Visit>
 auto visit_values(SEXP volume, Visit visit) {
   if (TYPEOF(volume) != EXTPTRSXP)
@@ -71,10 +71,10 @@ auto visit_values(SEXP volume, Visit visit) {
 
 }  // namespace
 
-// The values of a file, or of one of its volumes (counted from 1; 0 for all). Plain floats stay
-// where RNifti has put them, outside of R, as a pointer, unless R's `numbers` are asked for. NULL
-// if the file, unpacked, should have the checksum `sum` (none if NA), and has not; `before` is what
-// comes before its data.
+// The values of a file or of one of its volumes (counted from 1; 0 for all). Plain floats stay in
+// RNifti's memory and are returned as a pointer, unless R `numbers` are requested. Returns NULL if
+// the unpacked file does not have the checksum `sum` (not checked if NA); `before` are the bytes
+// before the data.
 // [[Rcpp::export(rng = false)]]
 SEXP read_nifti_cpp(const std::string& path, int volume, bool numbers,
                     const Rcpp::RawVector& before, double sum) {
@@ -101,8 +101,8 @@ SEXP store_new_cpp(int images, int voxels, bool narrow) {
   return Store(new n2gfl::VolumeStore<double>(images, voxels));
 }
 
-// The next image, at the voxels of `index`, which counts from 1. The number of values that are not
-// finite; they are stored as 0 if `zero`.
+// Adds the next image at the voxels of `index`, counted from 1. Returns the number of values that
+// are not finite; they are stored as 0 if `zero`.
 // [[Rcpp::export(rng = false)]]
 int store_add_cpp(SEXP store, SEXP volume, const Rcpp::IntegerVector& index, bool zero) {
   const Store to(store);
@@ -150,7 +150,7 @@ void add_volume_cpp(Rcpp::NumericVector total, SEXP volume) {
   });
 }
 
-// Means of the values of each block; block numbers count from 1.
+// The mean of the values of each block; block numbers count from 1.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector block_means_cpp(SEXP volume, const Rcpp::IntegerVector& block, int blocks) {
   Rcpp::NumericVector mean(blocks);

@@ -8,8 +8,8 @@
 
 #include "glue.h"
 
-// Parts of each column of a sparse matrix (slots p, i, x), counted from 1 in each column. Neighbours
-// belong together when their values differ by at most `slack` times the larger of them.
+// The parts of each column of a sparse matrix (slots p, i, x), counted from 1 in each column.
+// Neighbours belong together if their values differ by at most `slack` times the larger one.
 // [[Rcpp::export(rng = false)]]
 Rcpp::IntegerVector label_parts_cpp(const Rcpp::List& graph, const Rcpp::IntegerVector& p,
                                     const Rcpp::IntegerVector& i, const Rcpp::NumericVector& x,

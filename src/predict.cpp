@@ -1,4 +1,5 @@
-// X beta at some rows of X, for sparse beta: only the columns of the support are read, nothing is copied.
+// X beta at some rows of X, for sparse beta: reads only the columns of the support, copies
+// nothing.
 #include "glue.h"
 
 #include <cstddef>

@@ -7,7 +7,8 @@
 
 namespace {
 
-// One number per edge, in R's order: positive flows from the edge's first node to its second.
+// One number per edge, in R's order: positive values flow from the edge's first node to its
+// second.
 Rcpp::NumericVector edge_flow(const n2gfl::Graph& graph, const n2gfl::Network& network) {
   Rcpp::NumericVector flow(graph.edges());
   R_xlen_t edge = 0;

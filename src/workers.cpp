@@ -1,4 +1,4 @@
-// What a forked worker needs that R has no function for.
+// Functions for forked workers that R does not have.
 #include <Rcpp.h>
 
 #include <csignal>
@@ -10,10 +10,11 @@
 #include <unistd.h>
 #endif
 
-// Ties this process, a forked worker, to its parent. The system is asked to end them together: without
-// that a worker whose session was killed would wait for ever, in R's own code, for leave to go. Ctrl-C
-// goes to both, and is the parent's to answer: it tells its workers. FALSE if the parent is gone
-// already; where the system cannot end them together (outside of Linux), only that is found out.
+// Ends this process, a forked worker, together with its parent: if the session is killed, the
+// system kills the worker. Otherwise the worker would wait forever, in R's own code, for
+// permission to exit. Ctrl-C reaches both processes; the worker ignores it, and the parent stops
+// its workers. Returns FALSE if the parent has already ended. Outside Linux this is all that can
+// be done.
 // [[Rcpp::export(rng = false)]]
 bool end_with_parent_cpp(int parent) {
 #ifdef __linux__

@@ -1,7 +1,7 @@
 # R CMD build and R CMD check --as-cran. Fails on every error and warning, and
 # on every note that is not allowed below.
 
-# Notes about the place or the calendar, not about the package.
+# Notes about the machine or the date, not about the package.
 allowed <- c(
   "New submission",
   "unable to verify current time",
@@ -10,17 +10,17 @@ allowed <- c(
 
 has_program <- function(name) nzchar(Sys.which(name))
 
-# What --as-cran would ask of the network, and what this machine's R brings in.
+# Switches off what --as-cran would ask the network, and what depends on this machine's R.
 Sys.setenv(
   MAKEFLAGS = "-j2",
   "_R_CHECK_CRAN_INCOMING_REMOTE_" = "false",
   "_R_CHECK_SYSTEM_CLOCK_" = "false",
   "_R_CHECK_FORCE_SUGGESTS_" = "false",
-  # Debian compiles R, and so all packages, with these.
+  # Debian compiles R, and therefore all packages, with these flags.
   "_R_CHECK_COMPILATION_FLAGS_KNOWN_" = "-Wformat -Werror=format-security -Wdate-time"
 )
 
-# Debug symbols are ten times the size of the code, and R CMD check measures it.
+# Debug symbols are ten times as large as the code, and R CMD check measures the size.
 without_debug_symbols <- function() {
   file <- "Makevars"
   writeLines("CXX17FLAGS := $(filter-out -g,$(CXX17FLAGS))", file)
@@ -33,13 +33,13 @@ r_cmd <- function(...) {
   status
 }
 
-# Each "* checking ..." line of the log with what follows it.
+# Each "* checking ..." line of the log with the lines that follow it.
 blocks_of <- function(log) {
   start <- cumsum(grepl("^\\* ", log))
   vapply(split(log, start), paste, "", collapse = "\n")
 }
 
-# A note may hold several remarks; a line of its own allows none of the others.
+# A note may contain several remarks; each of its lines must be allowed.
 is_allowed <- function(note) {
   lines <- strsplit(note, "\n")[[1]][-1]
   lines <- lines[nzchar(trimws(lines)) & !grepl("^Maintainer:", lines)]

@@ -24,8 +24,8 @@ Sys.setenv(NOT_CRAN = "true", TESTTHAT_MAX_FAILS = "Inf")
 coverage <- covr::package_coverage(copy, type = "tests", clean = FALSE)
 saveRDS(coverage, file.path("out", "coverage.rds"))
 
-# Times that each line of C++ was run, added up over all objects: covr keeps the last object's count
-# for a header, although the linker takes a function from any of them.
+# How often each line of C++ was run, summed over all objects: for a header, covr keeps the count
+# of the last object only, although the linker may take a function from any of them.
 cpp_lines <- function(objects) {
   parts <- lapply(objects, function(object) {
     lines <- system2("gcov", c("--stdout", "--preserve-paths", shQuote(basename(object))),

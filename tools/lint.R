@@ -2,7 +2,7 @@
 #
 #   Rscript tools/lint.R
 
-# The package leaves the user's session alone, and its calls say what they return.
+# The package does not change the user's session, and its calls say what they return.
 only_in_package <- list(
   lintr::duplicate_argument_linter(),
   lintr::undesirable_function_linter(c(

@@ -2,9 +2,9 @@
 #
 #   Rscript tools/setup.R demo|test|check|document|coverage|bench|paper|site|lint
 #
-# Debian's built packages come first (r-cran-*, by apt-get), CRAN's sources for
-# the rest. Nothing missing: nothing is done and no network is touched. No right
-# to install: one sentence says what to install, and the exit status is 1.
+# Binary packages of Debian are preferred (r-cran-*, by apt-get); the rest comes from
+# CRAN. If nothing is missing, nothing is done and the network is not used. Without the
+# right to install, it prints what to install and exits with status 1.
 
 # What each target needs beyond the targets before it. R packages that the
 # package itself uses are read from DESCRIPTION, with their versions.
@@ -64,7 +64,7 @@ missing_programs <- function(target) {
 
 # ---- Debian ----------------------------------------------------------------
 
-# Debian's packages serve Debian's own R, not another one beside it.
+# Debian's packages work with Debian's own R only.
 has_apt <- function() {
   nzchar(Sys.which("apt-get")) && normalizePath(R.home()) == "/usr/lib/R"
 }
@@ -73,7 +73,7 @@ succeeds <- function(command) {
   system(paste(command, ">/dev/null 2>&1 </dev/null")) == 0
 }
 
-# What to put before apt-get: nothing for root, sudo if it asks nothing; NULL = no right.
+# What to put before apt-get: nothing for root, sudo if it needs no password; NULL = no right.
 apt_prefix <- function() {
   if (!has_apt()) return(NULL)
   if (system("id -u", intern = TRUE) == "0") return("")
@@ -83,8 +83,8 @@ apt_prefix <- function() {
 
 debian_name <- function(packages) sprintf("r-cran-%s", tolower(packages))
 
-# Which of these R packages can apt-get install? It knows once its lists are
-# there; until then our own short list of exceptions must do.
+# Which of these R packages can apt-get install? It knows once its lists are there; until then our
+# own short list of exceptions is used.
 in_debian <- function(packages) {
   if (length(packages) == 0) return(logical())
   has_candidate <- function(name) {
@@ -99,7 +99,7 @@ apt_get <- function(arguments) {
                 " >>", log_file, " 2>&1 </dev/null"))
 }
 
-# Packages that only CRAN has need others, some of which Debian has built.
+# Packages that only CRAN has need others, some of which Debian provides.
 cran_dependencies <- function(packages) {
   if (length(packages) == 0) return(character())
   found <- try(tools::package_dependencies(packages, db = utils::available.packages(),
@@ -138,7 +138,7 @@ use_some_cran_mirror <- function() {
 install_from_cran <- function(wanted) {
   library <- writable_library()
   say("Installing from CRAN into ", library, ": ", paste(wanted, collapse = " "))
-  # In an R of its own, so that all output can go to the log.
+  # In a separate R process, so that all output can go to the log.
   code <- sprintf(
     'options(repos = c(CRAN = "%s"), timeout = 600); install.packages(c(%s), "%s", Ncpus = 2)',
     getOption("repos")["CRAN"], quoted(wanted), library)

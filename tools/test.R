@@ -2,17 +2,17 @@
 #
 #   Rscript tools/test.R [part of the test files' names]
 #
-# A test is one test_that() block. It fails if one of its expectations does.
+# A test is one test_that() block. It fails if one of its expectations fails.
 # With CI=true or N2GFL_STRICT=1 a skipped test counts as failed: a missing
-# oracle must not look like a success.
+# package to compare with must not look like a success.
 
 library <- normalizePath(Sys.getenv("N2GFL_LIBRARY", file.path("out", "lib")))
 .libPaths(c(library, .libPaths()))
-# NOT_CRAN: snapshots are compared too. The whole list of failures is wanted.
+# NOT_CRAN: snapshots are compared too. All failures are listed.
 Sys.setenv(NOT_CRAN = "true", TESTTHAT_MAX_FAILS = "Inf", R_LIBS = library)
 strict <- identical(Sys.getenv("CI"), "true") || identical(Sys.getenv("N2GFL_STRICT"), "1")
 
-# One line a file; a terminal also sees the counts move.
+# One line per file; on a terminal the counts are updated.
 reporter <- testthat::ProgressReporter$new(
   show_praise = FALSE, update_interval = if (isatty(stdout())) 0.1 else Inf
 )
@@ -37,5 +37,5 @@ if (strict && any(skipped)) {
 }
 cat(sprintf("R tests: %d passed, %d failed, %d skipped (%d expectations, %.0f s)\n",
             sum(!failed & !skipped), sum(failed), sum(skipped), sum(tests$nb), sum(tests$real)))
-# No test at all is a failure as well.
+# Running no test is a failure as well.
 quit(status = if (any(failed) || nrow(tests) == 0) 1 else 0)

@@ -1,5 +1,5 @@
-# The propositions, the dual and the errata of the paper, checked with numbers. Each check is a row:
-# what was checked, the number that came out, and the bound that it must keep.
+# The propositions, the dual and the errata of the paper, checked with numbers. Each check is a
+# row: what was checked, the resulting number, and the bound that it must satisfy.
 
 check_row <- function(what, value, bound, holds = value <= bound) {
   data.frame(what = what, value = value, bound = bound, holds = holds)
@@ -21,8 +21,9 @@ all_checks <- function() {
 
 # ---- Proposition 1: ista and fista under their bounds --------------------------------------------
 
-# The paper's two iterations as it writes them, with the exact prox and the exact Lipschitz constant
-# L. Least squares without an intercept on a chain. Returns F(beta_k) - F(beta*) and the two bounds.
+# The two iterations as the paper writes them, with the exact prox and the exact Lipschitz constant
+# L. Least squares without an intercept on a chain. Returns F(beta_k) - F(beta*) and the two
+# bounds.
 proposition1 <- function(steps = 200) {
   set.seed(1)
   d <- 60
@@ -143,7 +144,7 @@ check_dual_cone <- function(rounds = 200) {
 
 # ---- Proposition 3: the minimum norm point -------------------------------------------------------
 
-# All node sets as columns, with what cutting them off costs.
+# All sets of nodes as columns, with the weight of their cuts.
 all_cuts <- function(graph, lambda) {
   sets <- t(as.matrix(expand.grid(rep(list(0:1), graph$n))))
   cut <- colSums(abs(sets[graph$from, , drop = FALSE] - sets[graph$to, , drop = FALSE]) *
@@ -151,8 +152,9 @@ all_cuts <- function(graph, lambda) {
   list(sets = unname(sets), cost = lambda * unname(cut))
 }
 
-# Both ways: the flows' sum solves the minimum norm point problem (solved independently, with all
-# node sets as constraints), and the minimum norm point is the sum of some flows within capacity.
+# Both directions: the sum of the flows solves the minimum norm point problem (solved
+# independently, with all sets of nodes as constraints), and the minimum norm point is a sum of
+# flows within capacity.
 check_proposition3 <- function(n = 7) {
   p <- random_tv_problem(n)
   s <- outflow(p$graph, n2gfl::tv_denoise(p$z, p$graph, p$lambda, dual = TRUE)$flow)
@@ -160,7 +162,7 @@ check_proposition3 <- function(n = 7) {
   proper <- colSums(cuts$sets) %% n > 0
   sides <- cbind(rep(1, n), -cuts$sets[, proper])  # s(V) = 0, s(S) <= lambda f_c(S)
   point <- quadprog::solve.QP(diag(n), p$z, sides, c(0, -cuts$cost[proper]), meq = 1)$solution
-  # Flows within capacity add up to `point` exactly if its own total variation solution is zero.
+  # `point` is a sum of flows within capacity exactly if its own total variation solution is zero.
   left <- n2gfl::tv_denoise(point, p$graph, p$lambda)
   rbind(check_row("Prop. 3: flows' sum beyond the base polyhedron",
                   max(crossprod(cuts$sets, s) - cuts$cost, abs(sum(s))), 1e-12),
@@ -171,7 +173,7 @@ check_proposition3 <- function(n = 7) {
 
 # ---- errata --------------------------------------------------------------------------------------
 
-# Each shows that the sentence of the paper cannot stand as it is: see vignette("paper").
+# Each shows that a statement of the paper is not correct as it stands: see vignette("paper").
 check_errata <- function() {
   rbind(erratum_thresholds(), erratum_cone(), erratum_es(), erratum_cost())
 }
@@ -185,7 +187,7 @@ erratum_thresholds <- function() {
   check_row("Erratum, Prop. 2: clipping is wrong by this with two thresholds", off, 0.5, off >= 0.5)
 }
 
-# Lemma 1: a proper cone holds no line, C holds (1, ..., 1, 0) and its opposite.
+# Lemma 1: a proper cone contains no line, but C contains (1, ..., 1, 0) and its opposite.
 erratum_cone <- function() {
   in_cone <- function(v) max(stats::dist(v[-length(v)])) <= v[length(v)]
   line <- c(1, 1, 1, 0)
@@ -206,7 +208,8 @@ erratum_es <- function() {
                   twice(normalize = "fit"), 1, abs(twice(normalize = "fit") - 1) < 1e-12))
 }
 
-# Figure 1: without the square all flows cost the same, because what leaves one node enters another.
+# Figure 1: without the square all flows cost the same, because flow that leaves one node enters
+# another.
 erratum_cost <- function() {
   example <- flow_example()
   cost <- function(net) sum(example$z + example$gamma - (net + example$gamma)) / 2

@@ -15,7 +15,7 @@ this_script <- function() {
   normalizePath(if (length(file)) sub("^--file=", "", file[1]) else "cohort.R")
 }
 
-# Only as a script: whoever sources this file has sourced the others.
+# Only if run as a script: code that sources this file has sourced the others.
 if (sys.nframe() == 0) {
   for (name in c("comparators", "evaluate", "tables", "figures", "report")) {
     source(file.path(dirname(this_script()), paste0(name, ".R")))
@@ -40,7 +40,7 @@ paper_coarsening <- function(file) {
   if (min(size) >= 6) NULL else pmax(round(8 / size), 1)
 }
 
-# The paper's direction: more grey matter speaks for the later level.
+# The paper's direction: more grey matter raises the probability of the later level.
 controls_last <- function(diagnosis) {
   classes <- sort(unique(as.character(diagnosis)))
   if (length(classes) != 2) {

@@ -45,15 +45,16 @@ n2gfl_model <- function(sign, penalty = "fused", ...) {
 # ---- dense models --------------------------------------------------------------------------------
 
 # With d > N every fit that is penalised by the length of beta lies in the span of the rows. So the
-# N coordinates of the rows in that span do for all d features.
+# N coordinates of the rows in that span suffice for all d features.
 row_space <- function(x) {
   centre <- colMeans(x)
   parts <- thin_svd(sweep(x, 2, centre))
   list(scores = parts$u * rep(parts$d, each = nrow(x)), axes = parts$v, centre = centre)
 }
 
-# Singular values and vectors by way of the smaller cross product: the matrices here are ten times
-# as wide as high, and what is lost below 1e-6 of the largest value does not matter to a classifier.
+# Singular values and vectors from the smaller cross product: the matrices here are ten times as
+# wide as high, and the loss of accuracy below 1e-6 of the largest value does not matter for a
+# classifier.
 thin_svd <- function(x) {
   if (nrow(x) > ncol(x)) {
     turned <- thin_svd(t(x))
@@ -81,7 +82,7 @@ fit_svm <- function(x, y, graph, grid = NULL) {
   fits <- lapply(grid$cost / unit, function(cost) {
     fit <- e1071::svm(space$scores, y, type = "C-classification", kernel = "linear", cost = cost,
                       scale = FALSE)
-    # Its first label is the positive side, and that is the class of the first row.
+    # In e1071 the first label is the positive side, and that is the class of the first row.
     side <- if (fit$labels[1] == 2) 1 else -1
     side * c(-fit$rho, crossprod(fit$SV, fit$coefs))
   })
@@ -89,9 +90,9 @@ fit_svm <- function(x, y, graph, grid = NULL) {
   c(list(grid = grid), from_row_space(space, fits[1, ], fits[-1, , drop = FALSE]))
 }
 
-# With d > N the classes can be separated and maximum likelihood has no maximum. What is fitted
-# instead is logistic regression with a ridge penalty, down to a very small one, where the fit is
-# close to the separating direction of least norm.
+# With d > N the classes can be separated and the likelihood has no maximum. Instead, logistic
+# regression is fitted with a ridge penalty, down to a very small one, where the fit is close to
+# the separating direction of least norm.
 fit_ridge <- function(x, y, graph, grid = NULL) {
   if (is.null(grid)) grid <- data.frame(lambda = 10^seq(1, -4, by = -0.5))
   space <- row_space(x)

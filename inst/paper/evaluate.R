@@ -1,4 +1,4 @@
-# Cross-validates any comparator in the same way on the same folds, and measures what came out.
+# Cross-validates any comparator in the same way on the same folds, and measures the results.
 
 # Linear predictors of the rows `held` of x, one column for each row of the grid.
 held_out <- function(fit, x, held) {
@@ -35,8 +35,8 @@ cross_validate <- function(model, x, y, graph, foldid) {
        accuracy = colMeans(is_right(cv$link, y)), size = unname(colMeans(sizes)))
 }
 
-# The honest way: grid and row are chosen by a cross-validation inside the training rows of each
-# fold. `inner` has the folds of the training rows for each fold, 0 for the rows held out.
+# Without selection bias: grid and row are chosen by a cross-validation inside the training rows of
+# each fold. `inner` has the folds of the training rows for each fold, 0 for the rows held out.
 nested_link <- function(model, x, y, graph, foldid, inner) {
   link <- numeric(nrow(x))
   for (k in seq_len(max(foldid))) {
@@ -61,8 +61,8 @@ make_inner_folds <- function(y, foldid, nfolds) {
 
 # ---- measures ------------------------------------------------------------------------------------
 
-# Everything about one row of the grid: stability over the folds, and what the fit to all rows
-# selects against the truth (NULL where nobody knows it).
+# All measures of one row of the grid: stability over the folds, and the selection of the fit to
+# all rows against the truth (NULL if it is not known).
 measure_selection <- function(cv, row, x, truth, selects) {
   runs <- do.call(cbind, lapply(cv$folds, function(fit) as.numeric(fit$beta[, row])))
   es <- function(...) as.numeric(n2gfl::ES(runs, x, ...))
@@ -73,7 +73,7 @@ measure_selection <- function(cv, row, x, truth, selects) {
     mdc_top50 = NA_real_, sensitivity = NA_real_, precision = NA_real_
   )
   panel$mdc_top50 <- as.numeric(n2gfl::mDC(runs, top = 50))
-  if (!selects) return(panel)  # what has no zeros selects nothing
+  if (!selects) return(panel)  # a model without zeros selects nothing
   panel$mdc <- as.numeric(n2gfl::mDC(runs))
   panel$nogueira <- n2gfl::stability(runs, measures = "nogueira")$nogueira
   if (!is.null(truth)) {
@@ -113,7 +113,8 @@ compare_models <- function(cohort, models = comparators(), nfolds = 10, ninner =
   do.call(rbind, unname(rows))
 }
 
-# `better` and `worse` count the subjects that only the reference, or only this model, has right.
+# `better` and `worse` count the subjects that only the reference, or only this model, classifies
+# correctly.
 model_rows <- function(run, name, model, x, truth, wanted, reference) {
   at <- c(accurate = run$cv$row, matched = if (model$selects) row_of_size(run$cv, wanted))
   panels <- lapply(at, measure_selection, cv = run$cv, x = x, truth = truth,

@@ -1,6 +1,6 @@
-# Figures 1, 2 and 3 of the paper. All of them are drawn from fits, none by hand.
+# Figures 1, 2 and 3 of the paper, all drawn from fits.
 
-# Each figure in a PNG file of its own.
+# Each figure in its own PNG file.
 as_png <- function(file, width, height, draw) {
   grDevices::png(file, width, height, res = 110)
   on.exit(grDevices::dev.off())
@@ -69,7 +69,7 @@ figure1 <- function(example = flow_example()) {
                    legend = "cost of the flow to t: b^2 / 2")
 }
 
-# Numbers on lines need a ground of their own.
+# Numbers on lines need a background.
 label <- function(x, y, text, col = "grey20") {
   half <- graphics::strwidth(text, cex = 0.75) / 2
   graphics::rect(x - half, y - 0.13, x + half, y + 0.13, col = "white", border = NA)
@@ -131,7 +131,7 @@ selected_maps <- function(data, models, nfolds = 10) {
   })
 }
 
-# The same cuts for all models: through the middle of what the last one selects.
+# The same cuts for all models: through the middle of the selection of the last one.
 fixed_cuts <- function(data, map) {
   space <- data$images$space
   if (is.null(map) || !any(map != 0)) map <- rep(1, sum(space$mask))

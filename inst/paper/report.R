@@ -26,14 +26,14 @@ wide_table1 <- function(cells, paper = table1_paper) {
   row <- function(name, d, seconds) {
     text <- formatC(signif(seconds, 2), format = "fg")[match(sizes, d)]
     text[is.na(text) | text == "NA"] <- "*"
-    # Not run at all, as in the small version, is not the same as over the limit.
+    # A cell that was not run, as in the small version, differs from one over the limit.
     text[!sizes %in% d & sizes > max(d) & !anyNA(seconds)] <- "-"
     exponent <- formatC(scaling_exponent(d, seconds), format = "f", digits = 1)
     data.frame(method = name, t(text), exponent = exponent)
   }
   ours <- lapply(unique(cells$method), function(method) {
     part <- cells[cells$method == method, ]
-    # An end without an answer is no time.
+    # A run without an answer has no time.
     row(method, part$d, ifelse(is.na(part$objective), NA, part$seconds))
   })
   theirs <- list(row("paper: CVX", paper$d, paper$cvx), row("paper: theirs", paper$d, paper$theirs))
@@ -74,7 +74,7 @@ long_table3 <- function(table, at) {
   shown[, colSums(shown != "") > 0]
 }
 
-# Everything that the folder holds, in paper.md and in CSV files.
+# Writes all results in the folder to paper.md and to CSV files.
 write_report <- function(folder, set) {
   cells <- collect_table1(file.path(folder, "cells"))
   results <- read_cohorts(file.path(folder, "cohorts"))

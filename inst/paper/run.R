@@ -2,8 +2,8 @@
 #
 #   Rscript run.R [small|full] [FOLDER]     small: some minutes; full: an hour or more
 #
-# `make paper` and `make paper FULL=1` call it with out/paper. What is finished stays in the folder
-# and is not made again, so a stopped run goes on where it was. Everything random is seeded.
+# `make paper` and `make paper FULL=1` call it with out/paper. Finished parts stay in the folder and
+# are not computed again, so a stopped run continues where it was. All random numbers are seeded.
 
 this_script <- function() {
   file <- grep("^--file=", commandArgs(), value = TRUE)

@@ -4,7 +4,7 @@
 
 paper_tasks <- c("15ADNC", "30ADNC", "15MCINC")
 
-# One file per task and cohort in `folder`; those that are there are not made again.
+# One file per task and cohort in `folder`; existing files are not computed again.
 run_cohorts <- function(folder, cohorts, tasks = paper_tasks, ...) {
   dir.create(folder, recursive = TRUE, showWarnings = FALSE)
   for (cohort in seq_len(cohorts)) {
@@ -25,7 +25,7 @@ run_cohort <- function(task, cohort, ...) {
   cbind(task = task, cohort = cohort, compare_models(data, ...))
 }
 
-# A file is there whole or not at all, so that a stopped run can go on.
+# A file is written completely or not at all, so that a stopped run can continue.
 write_whole <- function(table, file) {
   part <- paste0(file, ".part")
   utils::write.csv(table, part, row.names = FALSE)
@@ -120,7 +120,7 @@ table1_methods <- c("pursuit", "fista", "ista", "ECOS",
                     if (requireNamespace("scs", quietly = TRUE)) "SCS")
 
 # One method at one size, in this process: list(beta, seconds, gap as the method reports it). All
-# use one thread, so seconds of the processor are seconds of a quiet machine.
+# use one thread, so processor seconds are the seconds of an idle machine.
 solve_table1 <- function(problem, method) {
   time <- system.time({
     answer <- switch(method, ECOS = solve_ecos(problem), SCS = solve_scs(problem), {
@@ -189,8 +189,8 @@ peak_megabytes <- function() {
   if (length(line)) as.numeric(gsub("[^0-9]", "", line)) / 1024 else NA_real_
 }
 
-# In a child process (see run.R): makes the data, solves, writes one line. The objective goes with
-# it, so that all methods can be held against one lower bound.
+# In a child process (see run.R): makes the data, solves, writes one line. The line includes the
+# objective, so that all methods can be compared with one lower bound.
 table1_cell <- function(d, method, file) {
   problem <- table1_problem(d)
   answer <- solve_table1(problem, method)
@@ -201,8 +201,9 @@ table1_cell <- function(d, method, file) {
                          limit = NA), file)
 }
 
-# Each cell in an R process of its own, with at most `limit` seconds of the processor. What passed
-# the limit once is not tried at larger sizes. Cells that are in `folder` are not made again.
+# Each cell runs in its own R process, with at most `limit` processor seconds. A method that
+# exceeded the limit is not tried at larger sizes. Cells that are in `folder` are not computed
+# again.
 run_table1 <- function(folder, limit, script, sizes = table1_sizes, methods = table1_methods) {
   dir.create(folder, recursive = TRUE, showWarnings = FALSE)
   for (method in methods) {
@@ -217,7 +218,7 @@ run_table1 <- function(folder, limit, script, sizes = table1_sizes, methods = ta
   collect_table1(folder)
 }
 
-# A cell that was stopped is done only if it had as much time as there is now.
+# A cell that was stopped counts as done only if its limit was at least the present one.
 is_done <- function(file, limit) {
   if (!file.exists(file)) return(FALSE)
   cell <- utils::read.csv(file)
@@ -228,7 +229,7 @@ run_cell <- function(script, d, method, file, limit) {
   messages <- tempfile()
   on.exit(unlink(messages))
   unlink(file)
-  # The limit is one of processor time, like the seconds of the table.
+  # The limit is in processor seconds, like the table.
   command <- paste("ulimit -t", ceiling(limit), "; exec",
                    shQuote(file.path(R.home("bin"), "Rscript")), shQuote(script), "cell", d, method,
                    shQuote(file))
@@ -247,8 +248,8 @@ write_stopped <- function(d, method, file, limit) {
                          zero = NA, peak = NA, limit = limit), file)
 }
 
-# gap: objective minus the best lower bound known (that of pursuit, whose gap is certified), in
-# units of the objective at zero, for every method alike.
+# gap: objective minus the best known lower bound (that of pursuit, whose gap is certified), in
+# units of the objective at zero, in the same way for every method.
 collect_table1 <- function(folder) {
   cells <- do.call(rbind, lapply(dir(folder, pattern = "\\.csv$", full.names = TRUE),
                                  utils::read.csv))

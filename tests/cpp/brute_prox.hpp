@@ -1,7 +1,7 @@
-// The prox of small problems by brute force over all node sets, in long double; it shares no code
-// with the core. Between two nested level sets lower < upper lies the level t at which both cost the
-// same, cost(S) = theta cut(S) - sum_S (m_i (z_i - t) - a_i). If no set between them is cheaper, all
-// nodes between them have the value t; if one is, it is a level set itself.
+// The prox of small problems by brute force over all sets of nodes, in long double, without code
+// of the core. Two nested level sets lower < upper have equal cost at some level t, where cost(S)
+// = theta cut(S) - sum_S (m_i (z_i - t) - a_i). If no set between them is cheaper, all nodes
+// between them have the value t; otherwise the cheapest one is a level set itself.
 #pragma once
 
 #include <n2gfl/graph.hpp>
@@ -26,14 +26,14 @@ class BruteProx {
  public:
   static constexpr std::size_t kMostNodes = 8;
 
-  // The problem on some of the nodes, which no edge joins to the others.
+  // The problem on a subset of the nodes that no edge joins to the others.
   BruteProx(const ProxProblem& p, const std::vector<int>& nodes)
       : sign_(p.sign), cut_(std::size_t{1} << nodes.size(), 0), answer_(nodes.size(), 0) {
     for (int i : nodes) nodes_.push_back({p.z[i], p.masses[i], p.thresholds[i]});
     std::vector<int> place(p.n, -1);
     for (std::size_t k = 0; k < nodes.size(); ++k) place[nodes[k]] = static_cast<int>(k);
     for (const n2gfl::Edge& e : p.edges) {
-      if (place[e.from] < 0 || place[e.to] < 0) continue;  // edges without weight may lead out
+      if (place[e.from] < 0 || place[e.to] < 0) continue;  // an edge of weight zero
       const Long capacity = static_cast<Long>(p.theta) * e.weight;
       for (Set s = 0; s < cut_.size(); ++s)
         if ((s >> place[e.from] & 1) != (s >> place[e.to] & 1)) cut_[s] += capacity;
@@ -56,7 +56,7 @@ class BruteProx {
 
   static constexpr Long kRounding = 1e-18L;
 
-  // The values above zero, or (side = -1, all mirrored) below.
+  // The values above zero, or below zero with everything mirrored (side = -1).
   void solve_side(int side) {
     side_ = side;
     Set allowed = 0;
@@ -79,7 +79,7 @@ class BruteProx {
       if (between >> k & 1) answer_[k] = side_ * std::fmax(level, 0.0L);
   }
 
-  // The cheapest set between the two; `lower` if none is cheaper by more than rounding.
+  // The cheapest set between the two; `lower` if no set is cheaper by more than rounding.
   Set cheapest(Set lower, Set upper, Long level) const {
     Set best = lower;
     Long least = cost(lower, level) - kRounding * size(lower, upper, level);
@@ -108,7 +108,7 @@ class BruteProx {
     return sum;
   }
 
-  // Of what the costs are summed from.
+  // The size of the terms that the costs are sums of.
   Long size(Set lower, Set upper, Long level) const {
     Long sum = cut_[lower] + cut_[upper] + mass(upper) * std::fabs(level);
     for (std::size_t k = 0; k < nodes_.size(); ++k)
@@ -119,7 +119,7 @@ class BruteProx {
   n2gfl::Sign sign_;
   int side_ = 1;
   std::vector<Node> nodes_;
-  std::vector<Long> cut_;  // what leaves each set of nodes
+  std::vector<Long> cut_;  // cut value of each set of nodes
   std::vector<Long> answer_;
 };
 

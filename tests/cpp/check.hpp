@@ -1,5 +1,5 @@
 // A very small test harness, so that the core can be tested without R and
-// without anything to download.
+// without downloads.
 //
 //   #include "check.hpp"
 //   TEST(sum_is_exact) {
@@ -8,8 +8,8 @@
 //     CHECK_THROWS(std::vector<int>().at(0));
 //   }
 //
-// Every tests/cpp/test_*.cpp is linked into one program; main.cpp runs all
-// tests in the order of their names. A test passes when all its checks do.
+// All tests/cpp/test_*.cpp are linked into one program; main.cpp runs the tests
+// in the order of their names. A test passes if all its checks do.
 #pragma once
 
 #include <cmath>

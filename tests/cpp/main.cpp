@@ -24,7 +24,7 @@ bool run(const check::TestCase& test) {
   if (seconds.count() > 1) std::cout << " (" << seconds.count() << " s)";
   std::cout << "\n";
 
-  // A broken loop can fail thousands of times; the first few say enough.
+  // A loop can fail thousands of times; the first few failures are enough.
   const std::size_t shown = std::min<std::size_t>(check::failures().size(), 5);
   for (std::size_t i = 0; i < shown; ++i) std::cout << "      " << check::failures()[i] << "\n";
   if (shown < check::failures().size())
@@ -49,6 +49,6 @@ int main(int argc, char** argv) {
     else ++failed;
   }
   std::cout << "core tests: " << passed << " passed, " << failed << " failed" << std::endl;
-  // No test at all is a failure too: a wrong filter or an empty build.
+  // Running no test is a failure too: a wrong filter or an empty build.
   return failed == 0 && passed > 0 ? 0 : 1;
 }

@@ -51,7 +51,7 @@ inline n2gfl::Graph chain(int n, double weight = 1) {
   return n2gfl::Graph(n, edges);
 }
 
-// Any number of edges, so that some graphs are empty, some disconnected, some dense.
+// Any number of edges, so that some graphs are empty, some disconnected and some dense.
 inline n2gfl::Graph random_graph(Random& random, int n) {
   std::vector<n2gfl::Edge> edges;
   const int wanted = below(random, 2 * n);
@@ -62,7 +62,7 @@ inline n2gfl::Graph random_graph(Random& random, int n) {
   return n2gfl::Graph(n, edges);
 }
 
-// A matrix by columns, as Matrix::dgCMatrix holds it.
+// A matrix by columns, in the format of Matrix::dgCMatrix.
 struct SparseColumns {
   explicit SparseColumns(const MatrixXd& x) : rows(static_cast<int>(x.rows())) {
     for (int j = 0; j < x.cols(); ++j) {

@@ -1,5 +1,5 @@
-// Small random fits, and a certificate that shares no code with the core: the objective straight from
-// its definition, the duality gap by brute force over all node sets.
+// Small random fits, and a certificate without code of the core: the objective from its
+// definition, the duality gap by brute force over all sets of nodes.
 #pragma once
 
 #include "random_data.hpp"
@@ -32,7 +32,7 @@ struct Problem {
                                          settings, poll);
   }
 
-  // About the size of the largest useful lambda1.
+  // The order of magnitude of the largest useful lambda1.
   double scale() const {
     const VectorXd omega = weights / weights.sum();
     const VectorXd centred = y.array() - omega.dot(y);
@@ -66,7 +66,7 @@ inline VectorXd random_factor(Random& random, int features) {
   return factor;
 }
 
-// Everything that the arguments allow, by chance.
+// A random choice among everything that the arguments allow.
 inline Problem random_problem(Random& random) {
   const int rows = 15 + below(random, 20), features = 1 + below(random, 10);
   Problem p = plain_problem(random, random() % 2 ? "gaussian" : "binomial", rows, features);
@@ -127,7 +127,7 @@ inline double objective_at(const Problem& p, double lambda1, double lambda2, con
                            const VectorXd& beta) {
   double size = 0;
   for (int i = 0; i < p.features(); ++i)
-    if (beta[i] != 0) size += p.factor[i] * std::fabs(beta[i]);  // Inf where it must be zero
+    if (beta[i] != 0) size += p.factor[i] * std::fabs(beta[i]);  // Inf where beta must be zero
   if (size > 0) size *= lambda1;
   return loss_at(p, eta) + size + lambda2 * variation(p, beta);
 }
@@ -163,8 +163,8 @@ inline double dual_at(const Problem& p, const VectorXd& theta) {
 
 // ---- certificates
 
-// The largest ratio of sum_S g to what the penalty charges for S, over all node sets S. Sets that the
-// penalty does not see have no ratio: `unseen` is the largest sum over one of those.
+// The largest ratio of sum_S g to the penalty of S, over all sets S of nodes. Sets without penalty
+// have no ratio: `unseen` is the largest sum over such a set.
 struct LargestRatio {
   double ratio = 0, unseen = 0;
 };
@@ -204,7 +204,7 @@ inline double null_objective(const Problem& p) {
 struct Certificate {
   double objective = 0;
   double gap = 0;          // (primal - dual) / null objective
-  double unpenalised = 0;  // largest slope along what no penalty sees: must be rounding
+  double unpenalised = 0;  // largest slope along unpenalised directions: must be rounding
 };
 
 inline Certificate certify(const Problem& p, double lambda1, double lambda2, const n2gfl::Fit& fit) {

@@ -1,5 +1,5 @@
 // A loss that the package does not have, added in one place: counts with a log link. Solvers, prox
-// and certificate are the core's, untouched. vignettes/inside.Rmd shows it.
+// and certificate are those of the core, unchanged. vignettes/inside.Rmd shows it.
 #include "check.hpp"
 #include "random_problem.hpp"
 
@@ -32,7 +32,7 @@ class PoissonLoss final : public n2gfl::Loss {
     return (omega_.array() * (mean - y_.array() * eta.array() + entropy())).sum();
   }
 
-  // theta = omega (y - mean) gives the mean back, and that must not be negative.
+  // theta = omega (y - mean) determines the mean, which must not be negative.
   double dual(const VectorXd& theta) const override {
     double value = (omega_.array() * entropy()).sum();
     for (int i = 0; i < size(); ++i) {
@@ -70,7 +70,7 @@ Counts random_counts(Random& random, int rows, int features) {
   return data;
 }
 
-// Objective and gap from their definitions, the dual norm by brute force over all node sets.
+// Objective and gap from their definitions, the dual norm by brute force over all sets of nodes.
 void check_optimal(const Counts& data, const PoissonLoss& loss, double lambda1, double lambda2,
                    const VectorXd& beta, double intercept, double null, double gap) {
   VectorXd r;
@@ -81,7 +81,7 @@ void check_optimal(const Counts& data, const PoissonLoss& loss, double lambda1, 
   const VectorXd thresholds = VectorXd::Constant(beta.size(), lambda1);
   const double rho = testing::largest_ratio(data.graph, g, thresholds, lambda2, false).ratio;
   CHECK(beta.minCoeff() >= 0);
-  CHECK_NEAR(r.sum(), 0, 1e-9);  // the intercept is at its best
+  CHECK_NEAR(r.sum(), 0, 1e-9);  // the intercept is optimal
   CHECK((objective - loss.dual(r / std::max(1.0, rho))) / null <= gap + 1e-12);
 }
 

@@ -1,5 +1,6 @@
-// The active set on small random problems. It merges regions but does not split them, so its answer must
-// be the best for its own grouping: no set of groups may gain by moving together, either way.
+// The active set on small random problems. It merges regions but does not split them, so its
+// answer must be optimal for its own grouping: no set of groups may gain by moving together, up or
+// down.
 #include "check.hpp"
 #include "random_data.hpp"
 
@@ -55,7 +56,7 @@ double objective(const ContractedProblem& p, const VectorXd& u) {
   return value;
 }
 
-// The slope of the objective at u when u moves along v.
+// The slope of the objective at u along v.
 double slope(const ContractedProblem& p, const VectorXd& u, const VectorXd& v) {
   double rise = v.dot(p.hessian * (u - p.start) - p.gradient);
   for (const Kink& z : p.kinks) {
@@ -135,7 +136,7 @@ TEST(active_set_walks_known_ways) {
   CHECK(s.group[0] == kZero && s.group[1] == 0 && s.groups == 1);
   CHECK_NEAR(s.value[1], 2.25, 1e-15);
 
-  p.gradient = vec({0.5, -0.5});  // they meet: the mean of the two, less the threshold
+  p.gradient = vec({0.5, -0.5});  // they meet: their mean minus the threshold
   s = ActiveSet(p, quiet).solve();
   CHECK(s.groups == 1 && s.group[0] == 0 && s.group[1] == 0);
   CHECK_NEAR(s.value[0], 1.25, 1e-15);
@@ -148,7 +149,8 @@ TEST(active_set_walks_known_ways) {
 }
 
 TEST(active_set_of_a_lasso_is_the_lasso) {
-  // Without fusion leaving zero is the only split, and that is its business: coordinate descent agrees.
+  // Without fusion the only splits are from zero, which it does itself: coordinate descent must
+  // agree.
   for (int seed = 0; seed < 200; ++seed) {
     Random random(seed);
     const ContractedProblem p = random_problem(random, seed % 2 == 0, false);
@@ -165,14 +167,14 @@ TEST(active_set_of_a_lasso_is_the_lasso) {
 }
 
 TEST(active_set_measures_tiny_falls) {
-  // Close to the optimum the fall is far below the rounding of the objective.
+  // Near the optimum the decrease is far below the rounding error of the objective.
   for (int seed = 0; seed < 200; ++seed) {
     Random random(seed);
     ContractedProblem p = random_problem(random, true, false);
     const int regions = static_cast<int>(p.start.size());
     p.start = uniform_vector(random, regions, 1, 2);
     const VectorXd shift = 1e-9 * uniform_vector(random, regions, -1, 1);
-    p.gradient = p.hessian * shift;  // and whatever the penalty asks for
+    p.gradient = p.hessian * shift;  // plus the penalty's slopes
     for (const Kink& z : p.kinks) p.gradient[z.k] += z.weight;
     const ContractedSolution s = ActiveSet(p, quiet).solve();
     const double meant = 0.5 * shift.dot(p.hessian * shift);
@@ -192,7 +194,7 @@ TEST(active_set_bears_a_singular_hessian) {
     p.nonnegative = nonnegative;
     const ContractedSolution s = ActiveSet(p, quiet).solve();
     CHECK(s.value.allFinite());
-    CHECK(s.decrease > 4.5 * (1 - 1e-6));  // the best: sum of values 3, at the price of 1 each
+    CHECK(s.decrease > 4.5 * (1 - 1e-6));  // the optimum: values sum to 3, each at a cost of 1
     CHECK(s.decrease <= 4.5 * (1 + 1e-12));
   }
 }

@@ -1,4 +1,4 @@
-// The view of X: dense and sparse say the same, and both what plain matrix algebra says.
+// The view of X: dense and sparse storage must agree with plain matrix algebra.
 #include "check.hpp"
 #include "random_data.hpp"
 
@@ -37,8 +37,8 @@ double relative_distance(const VectorXd& a, const VectorXd& b) {
   return (a - b).norm() / (1e-300 + a.norm() + b.norm());
 }
 
-// Every method against `meant`, the matrix that the view stands for.
-// `slack`: how much larger rounding may be than that of the products alone.
+// Every method against `meant`, the matrix that the view represents. `slack`: how much larger the
+// rounding may be than that of the products alone.
 void check_view(const Design& x, const MatrixXd& meant, Random& random, double slack = 1) {
   const int n = static_cast<int>(meant.rows());
   const VectorXd v = uniform_vector(random, n, -1, 1), h = uniform_vector(random, n, 0, 1);
@@ -60,7 +60,7 @@ void check_view(const Design& x, const MatrixXd& meant, Random& random, double s
   }
 }
 
-// |x - mean| in more digits.
+// |x - mean| in higher precision.
 double centred_norm(const VectorXd& x) {
   long double mean = 0, squares = 0;
   for (int i = 0; i < x.size(); ++i) mean += static_cast<long double>(x[i]) / x.size();
@@ -140,7 +140,7 @@ TEST(design_knows_a_constant_column) {
     CHECK_NEAR(view.scale(4), 1e3 * std::sqrt(3.0), 100);
     CHECK_NEAR(view.scale(5), 1e100 * std::sqrt(3.0), 1e99);
   }
-  // Constant where the weights are: as good as constant.
+  // A column that is constant in all rows with weight counts as constant.
   MatrixXd partly = MatrixXd::Ones(3, 1);
   partly(2, 0) = 7;
   Design view = dense(partly);
@@ -148,7 +148,7 @@ TEST(design_knows_a_constant_column) {
   CHECK(view.scale(0) == 0);
 }
 
-// Of every kind of column, its product too.
+// The survey of a column and its product.
 Design::Survey survey(const Design& view, int j) {
   const VectorXd v = VectorXd::LinSpaced(view.rows(), -1, 2);
   const Design::Survey seen = view.survey(j, v, view.nuisance_part(v));
@@ -169,7 +169,7 @@ TEST(design_norms_are_bounds) {
           const Design::Survey norms = survey(view, j);
           const double least = centred_norm(x.col(j)), plain = x.col(j).norm();
           CHECK(norms.centred >= least * (1 - 1e-15));
-          CHECK(norms.centred <= 1.01 * least + 1e-6 * plain);  // and not a useless one
+          CHECK(norms.centred <= 1.01 * least + 1e-6 * plain);  // and the bound is not too loose
           CHECK_NEAR(norms.plain, plain, 1e-13 * plain);
         }
     }
@@ -215,7 +215,7 @@ TEST(design_tells_large_numbers_from_none) {
   for (int n : {2, 9})
     for (int at : {0, n - 1}) {
       MatrixXd x = MatrixXd::Ones(n, 3);
-      x(at, 0) = 1e200;  // its square is infinite, it is not
+      x(at, 0) = 1e200;  // finite, but its square is not
       x(at, 1) = std::numeric_limits<double>::infinity();
       x(at, 2) = std::nan("");
       const SparseColumns columns(x);
@@ -251,7 +251,8 @@ TEST(design_products_cross_blocks) {
   CHECK(view.passes() == 0.5);
 }
 
-// X - Z P X against plain algebra, together with scaling and mirror; rows where P is zero do not count.
+// X - Z P X against plain algebra, together with scaling and mirroring; rows with zero P do not
+// count.
 TEST(design_removes_nuisance_effects) {
   Random random(7);
   for (int round = 0; round < 10; ++round) {

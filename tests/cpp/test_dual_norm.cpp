@@ -1,4 +1,4 @@
-// The dual norm and lambda1_max against brute force over all node sets.
+// The dual norm and lambda1_max against brute force over all sets of nodes.
 #include "check.hpp"
 #include "random_data.hpp"
 
@@ -42,7 +42,7 @@ struct Instance {
 
   double tolerance() const { return model.rounding(model.null_residual); }
 
-  // Exact: nothing short of the end is enough.
+  // The exact rho: the search may not stop early.
   Leftover rho(double lambda1) {
     return norm.dinkelbach(lambda1, 1.0, tolerance(), 0.0, [](const Leftover& left) {
       return left.unpenalised > 0 ? 1e100 * left.unpenalised : left.ratio;
@@ -63,7 +63,7 @@ struct Instance {
   n2gfl::DualNorm norm;
 };
 
-// What a set of nodes sums to and what the penalty asks of it.
+// The gradient's sum over a set of nodes and the penalty of this set.
 struct SetSums {
   double gain = 0, factor = 0, cut = 0;
 };
@@ -84,7 +84,7 @@ void for_all_sets(const Graph& graph, const VectorXd& g, const VectorXd& u, Visi
 }
 
 double brute_rho(const Instance& in, const VectorXd& g, double lambda1) {
-  double rho = 1;  // below one nothing needs scaling
+  double rho = 1;  // no scaling is needed below one
   for_all_sets(in.graph, g, in.model.factor, [&](const SetSums& s) {
     const double gain = in.model.nonnegative ? s.gain : std::fabs(s.gain);
     rho = std::max(rho, gain / (lambda1 * s.factor + in.lambda2 * s.cut));
@@ -107,7 +107,7 @@ VectorXd random_factor(Random& random, int n) {
   return u;
 }
 
-// Within the capacities lambda2 w, antisymmetric, and the outflow is the sum of the arcs.
+// Within the capacities lambda2 w, antisymmetric, and outflow equal to the sum over the arcs.
 bool flow_is_feasible(const Instance& in) {
   for (int i = 0; i < in.graph.nodes(); ++i) {
     double sum = 0;
@@ -144,13 +144,13 @@ TEST(dual_norm_agrees_with_all_subsets) {
     const double lambda1 = uniform(random, 0.01, 0.5), lambda2 = uniform(random, 0, 0.5);
     Instance in(g, random_factor(random, n), random_graph(random, n), lambda2, seed % 2 == 0);
     const double rho = brute_rho(in, g, lambda1);
-    for (int again = 0; again < 2; ++again) {  // the second time from the kept flow
+    for (int again = 0; again < 2; ++again) {  // the second run starts from the kept flow
       const Leftover left = in.rho(lambda1);
       CHECK_NEAR(1 + left.ratio, rho, 1e-11 * rho);
       CHECK_NEAR(left.unpenalised, 0, 1e-13);
       CHECK(flow_is_feasible(in));
     }
-    // With one sign one flow serves; with two it is the flow of the second side.
+    // With one sign there is one flow; with two, the flow is that of the second side.
     if (in.model.nonnegative) CHECK(flow_proves(in, g, lambda1, rho));
   }
 }
@@ -163,7 +163,7 @@ TEST(dual_norm_stops_when_told) {
   const double rho = brute_rho(in, g, 0.05);
   const auto ratio = [](const Leftover& left) { return left.ratio; };
   const Leftover generous = in.norm.dinkelbach(0.05, 1.0, in.tolerance(), 1e6, ratio);
-  CHECK(1 + generous.ratio >= rho * (1 - 1e-12));  // an upper bound even so
+  CHECK(1 + generous.ratio >= rho * (1 - 1e-12));  // still an upper bound
   CHECK(1 + generous.ratio > rho * (1 + 1e-6));    // but not the exact one
   CHECK(flow_is_feasible(in));
   const Leftover hopeless = in.norm.dinkelbach(0.05, 1.0, in.tolerance(), 0.1 * (rho - 1), ratio);
@@ -176,7 +176,7 @@ TEST(lambda1_max_agrees_with_all_subsets) {
     Random random(seed);
     const int n = 1 + below(random, 10);
     VectorXd g = uniform_vector(random, n, -1, 1);
-    if (seed % 10 == 0) g = -g.cwiseAbs();  // nothing wants to rise
+    if (seed % 10 == 0) g = -g.cwiseAbs();  // no coefficient should rise
     const double lambda2 = seed % 5 == 0 ? 0 : uniform(random, 0, 0.5);
     Instance in(g, random_factor(random, n), random_graph(random, n), lambda2, seed % 2 == 0);
     const double expected = brute_lambda1_max(in, g);
@@ -206,14 +206,15 @@ TEST(dual_norm_without_edges_is_the_largest_ratio) {
   Instance one(g, u, Graph(4, {}), 0.7, true), both(g, u, Graph(4, {}), 0.7, false);
   CHECK_NEAR(one.rho(0.1).ratio, 39, 1e-12);
   CHECK_NEAR(both.rho(0.1).ratio, 39, 1e-12);
-  CHECK_NEAR(one.rho(4).ratio, 0, 0);  // everything fits: theta = r
+  CHECK_NEAR(one.rho(4).ratio, 0, 0);  // no scaling needed: theta = r
   const n2gfl::Regions none(one.model);
   CHECK_NEAR(one.norm.lambda1_max(none, one.tolerance()), 4, 1e-14);
   CHECK_NEAR(both.norm.lambda1_max(none, both.tolerance()), 4, 1e-14);
 }
 
 TEST(dual_norm_uses_cuts_where_single_nodes_are_free) {
-  // Node 0 pays nothing by itself; only the cut around it holds it. Every set has a finite ratio.
+  // Node 0 has no penalty of its own; only the cut around it is penalised. Every set has a finite
+  // ratio.
   const VectorXd g = vec({0.9, 0.1, -0.2}), u = vec({0, 1, 1});
   Instance in(g, u, testing::chain(3), 0.3, true);
   const double rho = brute_rho(in, g, 0.2);

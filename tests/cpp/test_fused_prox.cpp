@@ -1,4 +1,4 @@
-// The prox against brute force over every weak order of the nodes, and against its own certificate.
+// The prox against brute force over all weak orders of the nodes, and against its own certificate.
 #include "check.hpp"
 #include "random_data.hpp"
 
@@ -75,7 +75,7 @@ double distance(const VectorXd& a, const VectorXd& b) {
 
 // ---- brute force ----------------------------------------------------------------------------
 
-// All weak orders of n things, as ranks 0, 1, ... without holes.
+// All weak orders of n items, as ranks 0, 1, ... without gaps.
 std::vector<std::vector<int>> weak_orders(int n) {
   std::vector<std::vector<int>> orders;
   std::vector<int> rank(n, 0);
@@ -91,7 +91,7 @@ std::vector<std::vector<int>> weak_orders(int n) {
   }
 }
 
-// The best b among those in the given order; the last rank is the rank of zero.
+// The best b with the given order; the last rank is the rank of zero.
 VectorXd best_in_order(const Problem& p, const std::vector<int>& rank) {
   std::vector<double> sum(p.n + 1, 0.0), mass(p.n + 1, 0.0);
   const int zero = rank[p.n];
@@ -290,7 +290,7 @@ TEST(prox_on_random_trees_is_certified) {
   }
 }
 
-// Augmenting paths alone would need minutes here.
+// Augmenting paths alone would take minutes here.
 TEST(prox_on_a_long_chain_with_large_lambda_is_fast) {
   Random random(1);
   std::vector<Edge> edges;
@@ -319,7 +319,7 @@ TEST(prox_copes_with_nodes_of_very_high_degree) {
 TEST(prox_copes_with_masses_and_capacities_beyond_float) {
   Problem p = grid_problem(20, 1, 3);
   for (int i = 0; i < p.n; ++i) p.masses[i] = i % 7 == 0 ? 1e-60 : i % 7 == 1 ? 1e50 : 1;
-  CHECK(solve(p, kAlways).b.allFinite());  // double has no better answer for such masses
+  CHECK(solve(p, kAlways).b.allFinite());  // no better answer exists in double for such masses
   p.masses.setOnes();
   for (std::size_t k = 0; k < p.edges.size(); ++k)
     p.edges[k].weight = k % 5 == 0 ? 1e-60 : k % 5 == 1 ? 1e60 : 1;
@@ -398,7 +398,8 @@ TEST(prox_does_not_depend_on_the_scale_of_the_data) {
 }
 
 TEST(constant_data_come_back_whatever_their_scale) {
-  // Nothing is to be done, with a fast start too, whose floats know no capacity as small as 1e-290.
+  // Nothing needs to change, with the fast start too, whose floats cannot hold a capacity of
+  // 1e-290.
   for (double unit : {1.0, 1e-290, 1e290})
     for (Sign sign : {Sign::nonnegative, Sign::free}) {
       Problem p(4, {{0, 1, 1e4}, {1, 2, 1e-4}, {2, 3, 1e5}, {3, 0, 1}, {0, 2, 1e-4}});
@@ -477,7 +478,8 @@ TEST(prox_gap_sees_a_wrong_solution) {
 }
 
 TEST(components_do_not_blur_each_other) {
-  // Side by side with numbers a billion times larger, each component is solved as if alone.
+  // Next to a component with values a billion times larger, each component is solved as if it were
+  // alone.
   for (int large : {kAlways, kNever})
     for (Sign sign : kSigns)
       for (double threshold : {0.0, 0.2}) {

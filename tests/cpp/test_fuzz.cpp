@@ -1,4 +1,4 @@
-// A fixed number of the fuzz's random cases (fuzz/): the same every time, so that CI runs them too.
+// A fixed number of the random cases of fuzz/, the same every time, so that CI runs them too.
 #include "check.hpp"
 #include "fuzz/fuzz.hpp"
 
@@ -23,17 +23,18 @@ TEST(random_graphs_are_solved) { check_cases(fuzz::prox_case, 40000); }
 
 TEST(random_fits_are_as_good_as_they_say) { check_cases(fuzz::fit_case, 4000); }
 
-// Data of 1e8 with a spread of 1 beside a sign: the values are centred before they round.
+// Data around 1e8 with a spread of 1 and a sign constraint: the values are centred to avoid
+// rounding.
 TEST(graphs_far_from_zero_are_solved) {
   for (std::uint32_t seed : {7090204u, 7491501u, 7908189u, 7967866u, 8008968u})
     check_case(fuzz::prox_case, seed);
 }
 
-// Small numbers in one component beside large ones in another: the fast start sees one at a time.
+// Small values in one component and large values in another: the fast start treats one at a time.
 TEST(graphs_with_components_of_all_sizes_are_solved) {
   for (std::uint32_t seed : {7166767u, 7344114u, 7729740u, 7512530u, 8232642u})
     check_case(fuzz::prox_case, seed);
 }
 
-// A star with excluded leaves, on which the sweeps diverge: the flow from before stays.
+// A star with excluded leaves, on which the sweeps diverge: the old flow is kept.
 TEST(stars_are_solved) { check_case(fuzz::prox_case, 7388562); }

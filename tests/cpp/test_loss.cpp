@@ -34,7 +34,7 @@ double value_of(const Loss& loss, const VectorXd& eta) {
   return loss.evaluate(eta, residual);
 }
 
-// Straight from the definition, for moderate eta.
+// Directly from the definition, for moderate eta.
 double definition(const std::string& family, const VectorXd& y, const VectorXd& weights,
                   const VectorXd& eta) {
   double sum = 0;
@@ -95,7 +95,7 @@ TEST(loss_and_its_dual_meet_at_the_residual) {
       const double value = loss->evaluate(eta, theta);
       loss->evaluate(other, other_theta);
       CHECK_NEAR(loss->dual(theta), value + theta.dot(eta), 1e-13 * (1 + value));
-      // Everywhere else the dual lies below, and strictly so.
+      // Everywhere else the dual is strictly smaller.
       CHECK(loss->dual(other_theta) < value + other_theta.dot(eta));
       CHECK(loss->dual(0.7 * theta) < value + 0.7 * theta.dot(eta));
     }
@@ -123,12 +123,12 @@ TEST(binomial_survives_extreme_margins) {
     CHECK_NEAR(value, 0.5 * size, 1e-12 * size);
     CHECK(residual.allFinite() && curvature.allFinite());
     CHECK(curvature.minCoeff() >= 0);
-    CHECK_NEAR(residual[0], 0, 1e-17);     // right by far
-    CHECK_NEAR(residual[1], 0.25, 1e-17);  // wrong by far
+    CHECK_NEAR(residual[0], 0, 1e-17);     // clearly right
+    CHECK_NEAR(residual[1], 0.25, 1e-17);  // clearly wrong
     CHECK_NEAR(residual[2], -0.25, 1e-17);
     CHECK(std::isfinite(loss->dual(residual)));
   }
-  // Where the margin is large but not extreme, nothing is lost to 1 - p.
+  // For a large but not extreme margin, 1 - p loses no digits.
   const auto loss = make_loss("binomial", VectorXd::Ones(1), VectorXd::Ones(1));
   VectorXd residual, curvature;
   for (double sign : {-1.0, 1.0}) {

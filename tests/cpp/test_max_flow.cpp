@@ -1,5 +1,5 @@
 // Max-flow against plain breadth-first augmentation (Edmonds-Karp) on a dense matrix with a source
-// and a sink, which shares nothing with the core.
+// and a sink, without code of the core.
 #include "check.hpp"
 #include "random_data.hpp"
 
@@ -64,7 +64,7 @@ double draw_capacity(Random& random, Kind kind) {
   }
 }
 
-// One random problem: supplies at the nodes, a graph, and groups that flow may not leave.
+// A random problem: supplies at the nodes, a graph, and groups that flow may not leave.
 struct Instance {
   int n;
   Kind kind;
@@ -75,7 +75,7 @@ struct Instance {
   Instance(Graph g, std::vector<double> s)
       : n(g.nodes()), kind(kInteger), graph(std::move(g)), supply(std::move(s)), group(n, 0) {}
 
-  // Some supplies move, flow may or may not be restricted to groups.
+  // Changes some supplies; flow may or may not be restricted to groups.
   void change(Random& random) {
     const bool few = random() % 2 == 0;
     for (double& s : supply)
@@ -113,7 +113,7 @@ struct Problem {
   bool open(int i, int j) const { return instance->group[i] == instance->group[j]; }
 };
 
-// Supplies with the flow across the groups taken off: that flow is fixed.
+// Supplies minus the flow between groups, which is fixed.
 std::vector<double> effective_supply(const Instance& in, const Network& net) {
   std::vector<double> supply = in.supply;
   for (int i = 0; i < in.n; ++i)
@@ -159,7 +159,8 @@ bool flow_is_feasible(const Instance& in, const Network& net, double slack) {
   return true;
 }
 
-// The nodes that the leftover excess can still reach, by a search over the final residuals.
+// The nodes that the remaining excess can still reach, by a search over the final residual
+// capacities.
 std::vector<bool> residual_side(const Problem& problem, int sign, double tolerance) {
   const Instance& in = *problem.instance;
   const Network& net = *problem.net;
@@ -181,7 +182,7 @@ std::vector<bool> residual_side(const Problem& problem, int sign, double toleran
   return side;
 }
 
-// The value of the cut around `side`: what its supply exceeds the capacity that leads out.
+// The value of the cut around `side`: its supply minus the capacity out of it.
 double cut_value(const Instance& in, const std::vector<double>& supply,
                  const std::vector<bool>& side, int sign) {
   double value = 0;
@@ -304,6 +305,6 @@ TEST(max_flow_can_be_interrupted) {
   Problem problem{&in, &net};
   std::vector<int> seeds(n / 2);
   for (int i = 0; i < n / 2; ++i) seeds[i] = i;
-  std::this_thread::sleep_for(std::chrono::milliseconds(150));  // a Poll asks ten times a second
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));  // a Poll checks ten times a second
   CHECK_THROWS(search.run(problem, seeds, Grow::from_surplus, 0));
 }

@@ -1,4 +1,4 @@
-// The path: its grid, where it starts, and what it reports of a fit.
+// The path: its grid, its start, and what it reports about a fit.
 #include "check.hpp"
 #include "random_problem.hpp"
 
@@ -110,7 +110,7 @@ TEST(grid_is_positive_where_nothing_can_leave_zero) {
     if (excluded)
       p.factor.setConstant(kInfinity);
     else
-      for (int j = 0; j < 3; ++j)  // every column works against the sign
+      for (int j = 0; j < 3; ++j)  // every column contradicts the sign
         p.x.col(j) = -(p.y.array() - p.y.mean()) * (1 + j);
     Poll poll;
     const auto path = p.path(poll);
@@ -134,12 +134,12 @@ TEST(the_path_starts_where_the_first_coefficient_leaves) {
     Poll poll;
     const auto path = p.path(poll);
     const double lambda2 = (seed % 3) * 0.1 * p.scale(), lambda1 = path->lambda1_max(lambda2);
-    CHECK_NEAR(path->lambda1_max(lambda2), lambda1, 1e-12 * p.scale());  // from another flow
+    CHECK_NEAR(path->lambda1_max(lambda2), lambda1, 1e-12 * p.scale());  // from a different flow
     const Fit at = path->fit({lambda1 * (1 + 1e-9), lambda2});
     CHECK(at.converged);
     CHECK(!penalised_nonzero(p, at));
-    if (lambda1 < 1e-6 * p.scale()) continue;  // nothing can leave zero
-    // With a loose threshold zero would still pass just below the start.
+    if (lambda1 < 1e-6 * p.scale()) continue;  // no coefficient can leave zero
+    // With a loose threshold the zero fit would still pass just below the start.
     p.settings.thresh = 1e-14;
     CHECK(penalised_nonzero(p, fit_of(p, 0.999 * lambda1, lambda2)));
   }
@@ -148,7 +148,7 @@ TEST(the_path_starts_where_the_first_coefficient_leaves) {
 TEST(pieces_and_regions_are_counted) {
   const VectorXd y = vec({5, 5, 0, 3, 3, 4, 0, -4, -4, 2});
   Problem p = identity_problem(y, testing::chain(10));
-  // Pieces 55 | 33 | 4 | -4-4 | 2; connected supports 55 | 334 | -4-4 2.
+  // Regions of one value 55 | 33 | 4 | -4-4 | 2; components of the support 55 | 334 | -4-4 2.
   Fit fit = fit_of(p, 1e-2, 1e-3);
   CHECK(fit.pieces == 5 && fit.regions == 3 && fit.index.size() == 8);
   CHECK((fit.index == std::vector<int>{0, 1, 3, 4, 5, 7, 8, 9}));
@@ -156,7 +156,7 @@ TEST(pieces_and_regions_are_counted) {
   p.factor[2] = p.factor[6] = kInfinity;
   fit = fit_of(p, 1e-3, 1e-6);
   CHECK(fit.pieces == 8 && fit.regions == 3);
-  // Equal values that do not touch are two pieces.
+  // Equal values that are not neighbours count twice.
   p = identity_problem(vec({2, 0, 2}), testing::chain(3));
   fit = fit_of(p, 1e-2, 1e-3);
   CHECK(fit.pieces == 2 && fit.regions == 2);
@@ -175,7 +175,7 @@ TEST(deviance_ratio_is_explained_deviance) {
       p.settings.sign = Sign::free;
       Poll poll;
       const auto path = p.path(poll);
-      // The null fit has intercept and offset, no covariate.
+      // The null fit has an intercept and an offset but no covariates.
       Problem null = p;
       null.covariates.resize(40, 0);
       CHECK_NEAR(path->null_loss(), testing::null_objective(null), 1e-12);
@@ -262,8 +262,8 @@ TEST(nonpositive_is_the_mirror_of_nonnegative) {
   }
 }
 
-// Pursuit hands over to a first-order method where regions are many, and only if the gap that is asked
-// for is one that such a method reaches. Both ways must end at the same fits, cold and warm.
+// Pursuit hands over to a first-order method if there are many regions, and only if that method
+// can reach the requested gap. Both must give the same fits, from cold and from warm starts.
 TEST(many_regions_are_left_to_another_solver) {
   Random random(11);
   Problem p = plain_problem(random, "gaussian", 400, 700);
@@ -276,7 +276,7 @@ TEST(many_regions_are_left_to_another_solver) {
   for (double lambda : {0.004, 0.003}) {
     const Fit a = loose_path->fit({lambda, lambda}), b = exact_path->fit({lambda, lambda});
     CHECK(b.pieces >= 300);
-    CHECK(a.iterations > 20 && b.iterations < 60);  // steps of the one kind, rounds of the other
+    CHECK(a.iterations > 20 && b.iterations < 60);  // steps of fista, rounds of pursuit
     CHECK(a.gap > 1e-10 && a.gap <= 1e-6 && b.gap <= 1e-10);
     CHECK_NEAR((dense_beta(a, 700) - dense_beta(b, 700)).norm() / dense_beta(b, 700).norm(), 0, 1e-2);
     CHECK_NEAR(a.deviance_ratio, b.deviance_ratio, 1e-4);

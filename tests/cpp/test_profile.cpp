@@ -1,4 +1,4 @@
-// The unpenalised part: is it at its best, and do the projections agree with dense algebra?
+// The unpenalised part: is it optimal, and do the projections agree with dense algebra?
 #include "check.hpp"
 #include "random_data.hpp"
 
@@ -41,7 +41,8 @@ double loss_at(const Loss& loss, const VectorXd& eta) {
   return loss.evaluate(eta, residual);
 }
 
-// The value is that of the coefficients, nothing near them is better, the residual is orthogonal to U.
+// The value belongs to the coefficients, no nearby value is better, and the residual is orthogonal
+// to U.
 void check_best(const Loss& loss, const MatrixXd& u, const VectorXd& offset, const VectorXd& eta,
                 Random& random) {
   Profile profile(loss, u, offset);
@@ -115,9 +116,9 @@ TEST(profile_does_not_mind_scale_or_distance) {
     scaled.col(2) *= 1e-8;
     CHECK_NEAR(Profile(*loss, scaled, zero).evaluate(eta, residual), value, 1e-12);
     MatrixXd far = u;
-    far.col(1).array() += 1e4;  // as a year of birth is
+    far.col(1).array() += 1e4;  // like a year of birth
     CHECK_NEAR(Profile(*loss, far, zero).evaluate(eta, residual), value, 1e-9);
-    // Far from the last answer: the step must not overshoot.
+    // Far from the last solution: the step must not overshoot.
     Profile moved(*loss, u, zero);
     moved.evaluate(eta.array() + 50, residual);
     moved.evaluate(eta.array() - 50, residual);
@@ -126,13 +127,13 @@ TEST(profile_does_not_mind_scale_or_distance) {
 }
 
 TEST(profile_comes_back_from_far_out) {
-  // A trial point of a line search may be anywhere, and the covariate has a long way to undo it.
+  // A trial point of a line search may be far away, and the covariate must move far to compensate.
   const VectorXd y = vec({1, -1, 1, -1, 1, -1}), u = vec({1, 2, 3, -1, -2, 0.5});
   const auto loss = make_loss("binomial", y, VectorXd::Ones(6));
   VectorXd residual;
   for (double far : {1e2, 1e4, 1e6}) {
     const VectorXd eta = far * vec({-1, 1, 0.3, 0, 1, 0});
-    double low = -10 * far, high = 10 * far;  // thirds of an interval: slow, but it cannot go wrong
+    double low = -10 * far, high = 10 * far;  // ternary search: slow but safe
     auto at = [&](double c) { return loss->evaluate(eta + c * u, residual); };
     for (int k = 0; k < 300; ++k) {
       const double third = (high - low) / 3;
@@ -221,7 +222,7 @@ TEST(profile_projections_agree_with_dense_algebra) {
   CHECK_NEAR((v - (before - fitted)).norm(), 0, 1e-11);
   CHECK_NEAR((v + u * profile.coefficients(removed) - before).norm(), 0, 1e-12);
 
-  // The Schur complement of the joint Hessian: the inverse of a block of its inverse.
+  // The Schur complement of the joint Hessian is the inverse of a block of its inverse.
   const VectorXd h = uniform_vector(random, n, 0.1, 1);
   const MatrixXd columns = uniform_matrix(random, n, 4, -1, 1);
   MatrixXd all(n, 7);

@@ -1,4 +1,5 @@
-// Every solver on small random problems: they agree, and brute force over all node sets proves them.
+// Every solver on small random problems: they agree, and brute force over all sets of nodes proves
+// them.
 #include "check.hpp"
 #include "random_problem.hpp"
 
@@ -62,12 +63,12 @@ void check_signs(const Problem& p, const Fit& fit) {
   }
 }
 
-// The fit is what it says: converged, its gap a bound of the true one.
+// The fit has converged, and its gap bounds the true gap.
 Certificate check_fit(const Problem& p, double lambda1, double lambda2, const Fit& fit) {
   const Certificate proof = certify(p, lambda1, lambda2, fit);
   check_signs(p, fit);
   CHECK(fit.converged && fit.gap <= p.settings.thresh);
-  // Where no penalty holds a feature, multiples of the residual prove nothing. Such fits are compared
+  // If a feature is not penalised, multiples of the residual prove nothing. Such fits are compared
   // with others, and their slopes need only be as small as the root of the gap.
   const bool provable = !any_unpenalised(p, lambda1);
   CHECK(!provable || proof.gap <= fit.gap + 1e-12);
@@ -118,7 +119,8 @@ TEST(solvers_agree_on_random_laplacian_problems) {
   }
 }
 
-// The reported gap must never be smaller than what can be proved at the residual: tight and loose.
+// The reported gap must never be smaller than the gap that can be proved at the residual, for
+// tight and loose thresholds.
 TEST(reported_gap_is_never_too_small) {
   for (double thresh : {1e-3, 1e-10})
     for (int seed = 0; seed < 400; ++seed) {
@@ -148,7 +150,7 @@ TEST(solvers_do_not_mind_scale) {
           const VectorXd beta = dense_beta(plain, 10);
           CHECK(plain.converged && !plain.index.empty());
 
-          Problem wide = p;  // X scaled: coefficients shrink. A Laplacian's are squared.
+          Problem wide = p;  // scaled X: coefficients shrink, quadratically for a Laplacian
           wide.x *= scale;
           const double bend = p.fused() ? scale : scale * scale;
           const Fit fit = fit_with(wide, "pursuit", lambda1 * scale, lambda2 * bend);
@@ -157,7 +159,7 @@ TEST(solvers_do_not_mind_scale) {
           CHECK_NEAR(fit.intercept, plain.intercept, 1e-6);
           if (!p.gaussian()) continue;
 
-          Problem tall = p;  // y scaled: everything follows
+          Problem tall = p;  // scaled y: everything scales
           tall.y *= scale;
           const Fit high = fit_with(tall, "pursuit", lambda1 * scale, p.fused() ? lambda2 * scale : lambda2);
           CHECK(high.converged && high.index == plain.index);
@@ -168,7 +170,7 @@ TEST(solvers_do_not_mind_scale) {
 }
 
 TEST(a_large_mean_does_not_matter) {
-  // With an intercept, X and X + constant say the same.
+  // With an intercept, X and X + constant give the same fit.
   for (const char* family : kFamilies)
     for (const char* penalty : kPenalties) {
       Random random(17);
@@ -188,7 +190,7 @@ TEST(a_large_mean_does_not_matter) {
 }
 
 TEST(a_response_far_from_zero_keeps_its_digits) {
-  // y = 1e5 + 1e-5 noise says what y - 1e5, which is exact, says; so does a large offset.
+  // y = 1e5 + 1e-5 noise gives the same fit as y - 1e5, which is exact; so does a large offset.
   for (const char* penalty : kPenalties)
     for (const char* algorithm : {"pursuit", "fista"}) {
       Random random(41);
@@ -229,7 +231,7 @@ TEST(a_small_offset_beside_a_far_response_keeps_its_digits) {
 }
 
 TEST(weights_count_observations) {
-  // A weight of two is a row twice, a weight of zero is no row.
+  // A weight of two equals a row twice, a weight of zero a missing row.
   for (const char* family : kFamilies) {
     Random random(6);
     Problem p = plain_problem(random, family, 20, 8);
@@ -268,7 +270,7 @@ TEST(without_penalties_the_fit_is_least_squares) {
 }
 
 TEST(fusion_alone_fits_constants_per_component) {
-  // lambda1 = 0 and a strong fusion: one value for each component of the graph.
+  // lambda1 = 0 and strong fusion: one value for each component of the graph.
   for (const char* algorithm : {"pursuit", "fista"}) {
     Random random(8);
     Problem p = plain_problem(random, "gaussian", 30, 6);
@@ -352,7 +354,7 @@ TEST(covariates_that_separate_are_refused) {
 }
 
 TEST(separation_by_an_unpenalised_feature_ends) {
-  // No optimum exists. The fit must end and explain almost everything.
+  // No optimum exists. The fit must stop and explain almost everything.
   for (const char* penalty : kPenalties) {
     Random random(11);
     Problem p = plain_problem(random, "binomial", 16, 4);
@@ -368,7 +370,7 @@ TEST(separation_by_an_unpenalised_feature_ends) {
 }
 
 TEST(a_separable_mixture_of_free_parts_keeps_below_the_null_fit) {
-  // Covariates and an unpenalised feature separate together, neither does alone.
+  // A covariate and an unpenalised feature separate the classes together; neither does alone.
   Random random(791);
   Problem p = random_problem(random);
   p.settings.max_iterations = 20;
@@ -406,7 +408,7 @@ TEST(a_cold_fit_equals_the_end_of_a_path) {
 }
 
 TEST(rows_may_come_in_any_order) {
-  // Up and down again, with and without fusion: what the solver remembers must not matter.
+  // Up and down again, with and without fusion: the state of the solver must not matter.
   for (const char* penalty : kPenalties) {
     Random random(13);
     Problem p = plain_problem(random, "binomial", 40, 10);
@@ -454,7 +456,7 @@ TEST(a_fit_can_be_interrupted_and_the_exception_is_kept) {
       });
       const auto path = p.path(poll);
       armed = true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(110));  // a Poll asks ten times a second
+      std::this_thread::sleep_for(std::chrono::milliseconds(110));  // a Poll checks ten times a second
       int code = 0;
       try {
         path->fit({0.05 * p.scale(), 0.05 * p.scale()});
@@ -468,7 +470,7 @@ TEST(a_fit_can_be_interrupted_and_the_exception_is_kept) {
 TEST(data_without_anything_to_explain_give_zero) {
   for (const char* penalty : kPenalties)
     for (const char* algorithm : {"pursuit", "fista"})
-      for (double level : {0.0, 0.1, 1e8}) {  // 0.1 has a mean that rounds
+      for (double level : {0.0, 0.1, 1e8}) {  // the mean of 0.1 has a rounding error
         Random random(16);
         Problem p = plain_problem(random, "gaussian", 11, 5);
         p.y.setConstant(level);
@@ -482,7 +484,7 @@ TEST(data_without_anything_to_explain_give_zero) {
 }
 
 TEST(zero_fits_with_unpenalised_features_have_a_finite_gap) {
-  // Loose thresholds leave more than rounding at a feature that no penalty holds, unless care is taken.
+  // Without special care, a loose threshold leaves more than rounding at an unpenalised feature.
   for (int seed = 0; seed < 300; ++seed) {
     Random random(4000 + seed);
     Problem p = random_problem(random);
@@ -509,7 +511,8 @@ TEST(a_loss_that_is_almost_straight_is_fitted) {
 }
 
 TEST(the_gap_bounds_what_is_left_where_no_penalty_holds) {
-  // Stopped early, with lambda1 = 0 or a factor of 0: a much better fit is not better by more.
+  // Fits that stop early with lambda1 = 0 or a factor of 0: no other fit may be better by more
+  // than the gap.
   for (const char* penalty : kPenalties)
     for (const char* algorithm : {"pursuit", "fista"})
       for (int seed = 0; seed < 100; ++seed) {
@@ -517,7 +520,7 @@ TEST(the_gap_bounds_what_is_left_where_no_penalty_holds) {
         Problem p = random_problem(random);
         p.settings.penalty = penalty;
         p.factor[random() % p.features()] = 0;
-        p.x.col(random() % p.features()) *= 1e-3;  // small columns want large coefficients
+        p.x.col(random() % p.features()) *= 1e-3;  // small columns need large coefficients
         p.settings.thresh = 1e-2;
         p.settings.max_iterations = 1 + below(random, 30);
         const double lambda1 = seed % 2 ? 0.1 * p.scale() : 0.0, lambda2 = (seed % 3) * 0.05 * p.scale();
@@ -532,7 +535,8 @@ TEST(the_gap_bounds_what_is_left_where_no_penalty_holds) {
 }
 
 TEST(a_stiff_laplacian_stays_finite) {
-  // Edge weights over eight orders of magnitude and a strong penalty: conjugate gradients diverge there.
+  // Edge weights over eight orders of magnitude and a strong penalty: conjugate gradients diverge
+  // here.
   for (int seed = 0; seed < 60; ++seed) {
     Random random(7000 + seed);
     Problem p = plain_problem(random, "gaussian", 31, 5);

@@ -1,4 +1,4 @@
-// Images on their way into a matrix: what is put in comes out, and only what is wanted.
+// Images that are copied into a matrix: all wanted values come out unchanged, and no others.
 #include "check.hpp"
 
 #include <n2gfl/volume_store.hpp>
@@ -19,7 +19,7 @@ void check_store(int images, int voxels) {
   std::vector<int> index(voxels);
   for (int j = 0; j < voxels; ++j) index[j] = 2 * j + 1;
   for (int i = 0; i < images; ++i) {
-    std::vector<Given> values(2 * voxels, -5);  // every other value is not asked for
+    std::vector<Given> values(2 * voxels, -5);  // every other value is not requested
     for (int j = 0; j < voxels; ++j) values[2 * j] = static_cast<Given>(value(i, j));
     values[2] = 7;  // the same in all images
     if (i < 2) values[4] = std::numeric_limits<Given>::quiet_NaN();
@@ -46,7 +46,7 @@ void check_store(int images, int voxels) {
 
 TEST(volume_store_gives_back_what_is_wanted) {
   for (int voxels : {4, 100, 333, 334, 335, 2000}) {  // around the size of a block
-    for (int images : {3, 8, 9, 16, 20}) {            // and of what waits
+    for (int images : {3, 8, 9, 16, 20}) {            // and of the buffer
       check_store<double, double>(images, voxels);
       check_store<double, float>(images, voxels);
       check_store<float, float>(images, voxels);

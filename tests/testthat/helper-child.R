@@ -1,5 +1,5 @@
-# R sessions that tests start, stop and kill. Nothing here depends on how fast they are: tests wait
-# for files that the sessions write, up to a limit that only a hanging session reaches.
+# R sessions that tests start, stop and kill. Nothing here depends on their speed: tests wait for
+# files that the sessions write, up to a limit that only a hanging session reaches.
 
 wait_for <- function(condition, limit = 300) {
   give_up <- Sys.time() + limit
@@ -10,8 +10,8 @@ wait_for <- function(condition, limit = 300) {
   TRUE
 }
 
-# Runs `code` in a session of its own, with `given` and `folder` at hand. A shell writes the file
-# "ended" when it is over, so that no session is taken for running because nobody asked for its end.
+# Runs `code` in a new session, which can use `given` and `folder`. A shell writes the file "ended"
+# when the session has ended, so that its end is noticed even if nobody waits for it.
 start_child <- function(folder, given, code) {
   saveRDS(given, file.path(folder, "given.rds"))
   unlink(file.path(folder, c("ended", "pid")))
@@ -39,7 +39,7 @@ child_ended <- function(folder) {
 
 child_log <- function(folder) paste(readLines(file.path(folder, "log")), collapse = "\n")
 
-# Gone, or dead and only not yet counted as such by whoever inherited it.
+# True if the process is gone, or a zombie that its new parent has not yet collected.
 process_gone <- function(pid) {
   if (!tools::pskill(pid, 0)) return(TRUE)
   stat <- tryCatch(readLines(file.path("/proc", pid, "stat")), error = function(e) "",
@@ -47,8 +47,8 @@ process_gone <- function(pid) {
   identical(stat, "") || grepl("\\) Z ", stat)
 }
 
-# In a child: fold 3 of cv_problem() never ends (in R, or inside the core), and says so with a file;
-# every fold leaves the number of the process that computes it.
+# In a child: fold 3 of cv_problem() never ends (in R or inside the core) and writes a file when it
+# starts; every fold writes the number of the process that computes it.
 endless_fold <- quote({
   real <- n2gfl:::fit_fold
   utils::assignInNamespace("fit_fold", function(held, problem, ...) {
@@ -74,7 +74,7 @@ four_fold_call <- function(folder) {
 }
 
 # Starts a run that stops in fold 3, and waits until it is there and all other folds that can be
-# done are on disk.
+# finished are on disk.
 start_endless <- function(folder, call, plan = "sequential", where = "core", done = 1:2) {
   given <- list(call = call, plan = plan, where = where)
   pid <- start_child(folder, given, endless_fold)
@@ -86,6 +86,6 @@ start_endless <- function(folder, call, plan = "sequential", where = "core", don
 
 worker_pids <- function(folder) as.integer(sub("worker-", "", dir(folder, "^worker-")))
 
-# Files that a run has not written again keep the date that this gives them.
+# Sets an old date, which files keep unless a run writes them again.
 make_old <- function(files) Sys.setFileTime(files, as.POSIXct("2001-01-01", tz = "UTC"))
 is_old <- function(files) file.mtime(files) < as.POSIXct("2002-01-01", tz = "UTC")

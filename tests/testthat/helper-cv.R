@@ -8,7 +8,7 @@ cv_problem <- function(family = "gaussian", n = 60, d = 12) {
   list(x = x, y = y, graph = graph_chain(d), family = family)
 }
 
-# A short grid, so that a test costs milliseconds.
+# A short grid, so that a test takes milliseconds.
 quick_cv <- function(data, ...) {
   given <- utils::modifyList(
     list(x = data$x, y = data$y, graph = data$graph, family = data$family, nlambda1 = 4,
@@ -23,7 +23,7 @@ without_call <- function(cv) {
   cv
 }
 
-# An expression that must not change the random numbers of the session.
+# Checks that an expression does not change the random numbers of the session.
 expect_seed_kept <- function(code) {
   before <- get0(".Random.seed", globalenv())
   force(code)

@@ -29,15 +29,15 @@ dual_program <- function(g, bound, caps, graph, sign, what) {
   list(t = answer$x[v$t], flow = pmin(pmax(flow, -caps), caps))
 }
 
-# How far `excess` sticks out of its bounds, node by node.
+# By how much `excess` violates its bounds, node by node.
 outside <- function(excess, bound, sign) {
   out <- switch(sign, nonnegative = excess, nonpositive = -excess, free = abs(excess)) - bound
   out[bound == Inf] <- 0
   pmax(out, 0)
 }
 
-# A dual value that is a true lower bound of the optimum (up to `violation` times |b|_1 where
-# some node has no penalty of its own, see kkt_report).
+# A dual value that is a true lower bound of the optimum (up to `violation` times |b|_1 if some
+# node has no penalty of its own, see kkt_report).
 fused_dual <- function(p, r, g, bound, caps) {
   if (any(bound == 0)) return(loss_dual(p, r))
   best <- dual_program(g, bound, caps, p$graph, p$sign, "scale")
@@ -55,8 +55,8 @@ laplacian_dual <- function(p, r, g, bound, flow, lambda2) {
   loss_dual(p, t * r) - t^2 * energy
 }
 
-# Four numbers that are zero at an optimum: broken signs, the gradient along intercept and
-# covariates, the violation of stationarity (both in units of the largest gradient at zero),
+# Four numbers that are zero at an optimum: violations of the sign, the gradient along intercept
+# and covariates, the violation of stationarity (both in units of the largest gradient at zero),
 # and the gap (in units of the null objective).
 kkt_report <- function(p, row) {
   b <- row$beta * p$scale
@@ -91,8 +91,9 @@ expect_kkt <- function(fit, p, thresh = 1e-6) {
   report <- vapply(seq_len(nrow(fit$grid)), function(k) kkt_report(p, fit_row(fit, k)), numeric(4))
   limit <- c(sign = 0, slope = 1e-7 + sqrt(thresh) / 100, violation = 1e-7 + sqrt(thresh),
              gap = 1e-8 + 2 * thresh)
-  # Where no penalty holds a feature, the dual point here pays for what is left of its gradient in
-  # proportion, the fit's own, which is moved first, with the square of it.
+  # If a feature is not penalised, the error of this dual point is proportional to the rest of its
+  # gradient. The error of the fit's own dual point, which is moved first, is proportional to its
+  # square.
   if (any(fit$grid$lambda1 == 0)) limit[["gap"]] <- limit[["gap"]] + sqrt(thresh) / 1000
   for (what in names(limit)) {
     testthat::expect_lte(max(report[what, ]), limit[[what]], label = paste0(what, case))
@@ -103,7 +104,7 @@ expect_kkt <- function(fit, p, thresh = 1e-6) {
 
 # ---- the prox ---------------------------------------------------------------------------
 
-# The dual value of a flow: the best b when the edges only pull with div(flow), node by node.
+# The dual value of a flow: the best b, node by node, if the edges only act through div(flow).
 prox_dual <- function(flow, z, graph, masses, thresholds, sign) {
   v <- z - divergence(flow, graph) / masses
   a <- ifelse(thresholds == Inf, 0, thresholds) / masses

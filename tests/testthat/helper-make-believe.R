@@ -1,5 +1,5 @@
-# Objects with make-believe numbers, for tests of what reads them: pictures and printed tables must
-# not move when a solver's last digits do.
+# Objects with invented numbers, for tests of the functions that read them: pictures and printed
+# tables must not change with the last digits of a solver.
 
 # A fit with the given coefficients, one column per row of the grid.
 make_fit <- function(beta, graph, lambda1, lambda2, family = "gaussian") {

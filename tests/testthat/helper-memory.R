@@ -1,5 +1,5 @@
-# Peak of the process in bytes while `expr` runs, beyond what it had before; NA where the
-# system cannot say. The address sanitizer (`make sanitize-r`) keeps what is freed for a while.
+# Peak memory of the process in bytes while `expr` runs, minus what it had before; NA if the system
+# cannot tell. The address sanitizer (`make sanitize-r`) keeps freed memory for a while.
 peak_memory <- function(expr) {
   reset <- tryCatch(
     suppressWarnings({

@@ -1,8 +1,9 @@
-# NIfTI files damaged on purpose, each made from its number alone, and what a reader may answer.
+# NIfTI files that are damaged on purpose, each determined by its number, and what a reader may
+# answer.
 
-# A small whole file as bytes, of any type, byte order and version.
+# A small undamaged file as bytes, of any type, byte order and version.
 whole_nifti <- function() {
-  # Some are longer than the pieces in which zlib reads a file.
+  # Some are longer than the buffer with which zlib reads a file.
   dim <- if (stats::runif(1) < 0.25) c(30, 30, 30) else sample(3:5, 3, replace = TRUE)
   if (stats::runif(1) < 0.2) dim <- c(dim, 3)
   type <- sample(names(nifti_types), 1)
@@ -19,7 +20,8 @@ whole_nifti <- function() {
        header = length(header))
 }
 
-# Fields that steer what a reader allocates, seeks and computes, by version: place, size, number.
+# Fields that control what a reader allocates, seeks and computes, by version: offset, size,
+# number.
 nifti_fields <- list(
   `348` = list(sizeof = c(0, 4, 1), dim = c(40, 2, 8), datatype = c(70, 2, 1), bits = c(72, 2, 1),
                pixdim = c(76, 4, 8), start = c(108, 4, 1), scale = c(112, 4, 2),
@@ -30,7 +32,7 @@ nifti_fields <- list(
                scale = c(176, 8, 2), codes = c(344, 4, 2), quaternion = c(352, 8, 6),
                rows = c(400, 8, 12)))
 
-# Bytes that mean something extreme in one type or another.
+# Bytes that are an extreme value in one type or another.
 nasty_bytes <- function(size) {
   patterns <- list(
     raw(size), rep(as.raw(255), size), c(raw(size - 1), as.raw(128)),
@@ -59,7 +61,7 @@ flip_bits <- function(bytes, where) {
 
 cut_short <- function(bytes) utils::head(bytes, sample.int(length(bytes), 1) - 1)
 
-# The bytes that are stored, and the bytes that they mean (NULL if they mean none).
+# The stored bytes, and the bytes that they unpack to (NULL if they cannot be unpacked).
 damage_kinds <- list(
   none = function(whole) whole$bytes,
   field = set_field,
@@ -86,7 +88,8 @@ pack_bytes <- function(bytes) {
   readBin(write_bytes(bytes, file), "raw", 1e6)
 }
 
-# What a packed file means, by R's own reading to the end; NULL if that complains.
+# The content of a packed file, if R itself can read it to the end without a complaint; otherwise
+# NULL.
 unpack_bytes <- function(file) {
   connection <- gzfile(file, "rb")
   on.exit(close(connection))
@@ -111,9 +114,11 @@ make_mutant <- function(seed, folder) {
   list(path = path, kind = kind, bytes = bytes)
 }
 
-# ---- a reader of its own -------------------------------------------------------------------------
+# ---- an independent reader
+# -----------------------------------------------------------------------
 
-# The values of all volumes, one per column, straight from the standard; NULL where it has none.
+# The values of all volumes, one per column, directly by the standard; NULL if the file is not
+# valid.
 plain_nifti <- function(bytes) {
   for (endian in c("little", "big")) {
     size <- if (length(bytes) >= 348) readBin(bytes[1:4], "integer", endian = endian) else 0L
@@ -162,8 +167,7 @@ plain_numbers <- function(body, type, n, endian) {
 
 # ---- the verdict ---------------------------------------------------------------------------------
 
-# "read" (every value as it should be), "refused" (one sentence of the package's own), or what is
-# wrong with the answer.
+# "read" (every value is right), "refused" (with one sentence of this package), or what is wrong.
 judge_mutant <- function(mutant) {
   answer <- tryCatch(
     withCallingHandlers(read_images(mutant$path, threshold = -1e308, na = "zero"),

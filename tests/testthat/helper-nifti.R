@@ -1,5 +1,5 @@
-# NIfTI files made byte by byte, so that what reads them is tested against the standard and not
-# against itself.
+# NIfTI files that are made byte by byte, so that readers are tested against the standard and not
+# against themselves.
 
 nifti_types <- list(
   uint8 = list(code = 2, size = 1, what = "integer"),
@@ -86,7 +86,7 @@ nifti2_header_bytes <- function(dim, affine, type, endian = "little", slope = 1,
   header
 }
 
-# Whole numbers in eight bytes, which R itself has not.
+# Integers of eight bytes, which R does not have.
 long_bytes <- function(values, endian = "little") {
   halves <- rbind(values %% 2^32, floor(values / 2^32) %% 2^32)
   if (endian == "big") halves <- halves[2:1, ]
@@ -152,7 +152,7 @@ store_as <- function(image, order) {
   image[flip(1), flip(2), flip(3), drop = FALSE]
 }
 
-# A refusal whose message names files: their folder differs from run to run.
+# An error whose message names files: their folder differs from run to run.
 file_refusal <- function(code, folder) {
   text <- utils::capture.output(refusal(code))
   cat(gsub(paste0(folder, "/"), "", text, fixed = TRUE), sep = "\n")

@@ -1,12 +1,12 @@
-# Objective values straight from their definitions, with no code of the package.
-# Every other reference in the tests is built on these.
+# Objective values directly from their definitions, without code of the package. All other
+# references in the tests are built on these.
 
 # Total variation sum w_ij |b_i - b_j| of a vector on a graph.
 total_variation <- function(b, graph) {
   sum(graph$weight * abs(b[graph$from] - b[graph$to]))
 }
 
-# What leaves each node when `flow` runs along the edges (positive: from -> to).
+# The net flow out of each node for a `flow` along the edges (positive: from -> to).
 divergence <- function(flow, graph) {
   out <- numeric(graph$n)
   for (e in seq_along(flow)) {
@@ -115,14 +115,14 @@ model_objective <- function(p, free, beta, lambda1, lambda2) {
 best_free <- function(p, beta) {
   if (!length(p$free)) return(numeric(0))
   fixed <- linear_predictor(p, NULL, beta)
-  # a start that takes large shifts out of eta
+  # a start that removes large shifts from eta
   free <- -stats::lm.wfit(p$free, fixed, p$w)$coefficients
   for (step in 1:200) {
     eta <- fixed + drop(p$free %*% free)
     gradient <- crossprod(p$free, loss_residual(p, eta))
     curve <- if (p$family == "gaussian") p$w else p$w * plogis(eta) * plogis(-eta)
     hessian <- crossprod(p$free, curve * p$free)
-    # classes that are separated leave hardly any curvature
+    # separated classes leave hardly any curvature
     if (max(diag(hessian)) < 1e-200) break
     move <- drop(solve(hessian + diag(1e-13 * max(diag(hessian)), ncol(hessian)), gradient))
     size <- 1
@@ -136,8 +136,8 @@ best_free <- function(p, beta) {
   free
 }
 
-# The model without features: its objective is the unit of all gaps, its largest gradient a
-# natural unit for lambda.
+# The model without features: its objective is the unit of all gaps, its largest gradient a natural
+# unit for lambda.
 null_model <- function(p) {
   zero <- rep(0, ncol(p$a))
   eta <- linear_predictor(p, best_free(p, zero), zero)

@@ -1,5 +1,5 @@
-# Independent solvers: brute force and dynamic programming for the prox, a conic solver for
-# the whole model. Slow and simple on purpose; nothing here is shared with the package.
+# Independent solvers: brute force and dynamic programming for the prox, a conic solver for the
+# whole model. They are slow and simple on purpose and share nothing with the package.
 
 # ---- the prox by brute force ------------------------------------------------------------
 
@@ -15,7 +15,7 @@ ordered_patterns <- function(n) {
   list(rank = rank, side = sign(rank - rep(unlist(places), each = n)))
 }
 
-# The patterns of each size, made once.
+# The patterns of each size, computed once.
 pattern_store <- local({
   store <- list()
   function(n) {
@@ -24,7 +24,7 @@ pattern_store <- local({
   }
 })
 
-# The patterns that the sign and the excluded nodes (threshold Inf) leave.
+# The patterns that are compatible with the sign and the excluded nodes (threshold Inf).
 allowed_patterns <- function(n, thresholds, sign) {
   pattern <- pattern_store(n)
   keep <- switch(sign, nonnegative = colSums(pattern$side < 0) == 0,
@@ -264,7 +264,7 @@ ecos_solve <- function(cost, rows, dims, zero = integer(0)) {
                          control = tight)
 }
 
-# An interior point solution is near the boundary, not on it: put it there.
+# An interior point solution is near the boundary, not on it: moves it there.
 ecos_answer <- function(p, answer, lambda1, lambda2) {
   b <- answer$x[seq_len(ncol(p$a))]
   if (p$sign == "nonnegative") b <- pmax(b, 0)

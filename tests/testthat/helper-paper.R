@@ -1,4 +1,4 @@
-# The scripts of inst/paper, sourced into an environment of their own.
+# The scripts of inst/paper, sourced into a new environment.
 paper_scripts <- function(...) {
   home <- new.env(parent = globalenv())
   for (name in c("comparators", "evaluate", "tables", "figures", "checks", "report", "cohort")) {

@@ -1,7 +1,7 @@
 # Calls of other packages, turned into the terms of reference_problem().
 
-# The lasso of glmnet (lambda2 = 0): covariates enter as columns without penalty, and glmnet's
-# habit of rescaling penalty factors to mean 1 is undone in lambda.
+# The lasso of glmnet (lambda2 = 0): covariates are columns without penalty. glmnet rescales
+# penalty factors to mean 1; this is undone in lambda.
 glmnet_lasso <- function(p, lambda1) {
   given <- p$args
   q <- NCOL(given$covariates)

@@ -24,7 +24,7 @@ grid_edges <- function(rows, cols) {
   edge_list(rows * cols, both[, 1], both[, 2])
 }
 
-# Each pair is an edge with probability `density`, so some graphs fall apart.
+# Each pair is an edge with probability `density`, so some graphs are disconnected.
 random_edges <- function(n, density = 0.4, weighted = TRUE) {
   if (n < 2) return(edge_list(n, integer(0), integer(0)))
   pairs <- utils::combn(n, 2)
@@ -58,7 +58,7 @@ connected_shapes <- function(n) {
     adjacency <- matrix(FALSE, n, n)
     adjacency[t(pairs[, keep, drop = FALSE])] <- TRUE
     adjacency <- adjacency | t(adjacency)
-    # known, when it is a relabelling of a graph that was kept
+    # known if it is a relabelling of a graph that was kept
     if (!is.null(seen[[paste(which(adjacency), collapse = " ")]])) next
     for (o in orders) seen[[paste(which(adjacency[o, o]), collapse = " ")]] <- TRUE
     g <- edge_list(n, pairs[1, keep], pairs[2, keep])

@@ -1,5 +1,5 @@
-# Shows the message of the error that `code` must raise, for snapshots. The message alone: how
-# testthat shows an error as a whole differs between its versions.
+# Shows the message of the error that `code` must raise, for snapshots. Only the message, because
+# testthat shows whole errors differently in different versions.
 refusal <- function(code) {
   message <- tryCatch({
     force(code)

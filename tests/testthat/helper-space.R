@@ -1,7 +1,7 @@
 # One small volume in several storage orders: the same brain, the same millimetres.
 
-# Space and values of a 6 x 7 x 5 grid with 8 mm voxels, stored as `storage` says: which way each
-# array axis runs, R or L, A or P, S or I, in any order.
+# Space and values of a 6 x 7 x 5 grid with 8 mm voxels, stored as `storage` says: the direction of
+# each array axis, R or L, A or P, S or I, in any order.
 stored_map <- function(storage = "RAS") {
   mm <- list(R = seq(-20, 20, by = 8), A = seq(-30, 18, by = 8), S = seq(-16, 16, by = 8))
   volume <- array(0, lengths(mm))
@@ -32,7 +32,7 @@ stored_map <- function(storage = "RAS") {
   list(space = space, values = stored(volume)[mask])
 }
 
-# What a panel shows, without the functions that draw it.
+# The content of a panel, without the functions that draw it.
 drawn <- function(panels) lapply(panels, function(panel) panel[names(panel) != "draw"])
 
 stored_images <- function(storage = "RAS") {
@@ -59,7 +59,7 @@ egg_mesh <- function(rings = 8, sectors = 12) {
   graph_mesh(faces, coords = coords)
 }
 
-# A device that leaves nothing behind.
+# A device that leaves no file behind.
 local_device <- function(width = 7, height = 4, env = parent.frame()) {
   grDevices::pdf(NULL, width, height)
   device <- grDevices::dev.cur()

@@ -8,8 +8,8 @@ random_sets <- function(k, p, size) {
 }
 
 # A cohort of smooth images whose outcome depends on two squares of a 16 x 16 image, all with the
-# same positive effect: the paper's case. Not simulate_cohort(), so that the claims tested with it
-# do not move when that function does.
+# same positive effect, as in the paper. It does not use simulate_cohort(), so that the claims
+# tested with it do not depend on changes of that function.
 coherent_cohort <- function(n = 100, side = 16, noise = 0.5) {
   smooth <- exp(-outer(seq_len(side), seq_len(side), "-")^2 / 2)
   smooth <- smooth / sqrt(rowSums(smooth^2))

@@ -3,8 +3,9 @@
 
 # ---- interrupts ----------------------------------------------------------------------------------
 
-# In a child: `given$run()` is called until it is interrupted, again and again. Files say what
-# happened when. An interrupt that meets the bookkeeping lets it begin anew.
+# In a child: calls `given$run()` until it is interrupted, again and again, and writes files that
+# say what happened when. If an interrupt arrives during this bookkeeping, the bookkeeping starts
+# again.
 interrupted_calls <- quote({
   if (given$plan != "sequential") future::plan(given$plan, workers = 2)
   run <- given$run
@@ -61,8 +62,8 @@ children_of <- function(pid) {
   as.integer(basename(dirname(stats[mine])))
 }
 
-# One row per interrupt: was it taken, after how many seconds, and how many workers are left.
-# `all`: workers get the signal, too, as they do from a terminal.
+# One row per interrupt: whether it took effect, after how many seconds, and how many workers are
+# left. `all`: workers get the signal too, as they do from a terminal.
 interrupt_trial <- function(run, data, count, seed, plan = "sequential", all = FALSE) {
   folder <- normalizePath(withr::local_tempdir())
   given <- list(run = run, data = data, count = count, plan = plan)
@@ -83,7 +84,7 @@ interrupt_trial <- function(run, data, count, seed, plan = "sequential", all = F
     sent <- Sys.time()
     tools::pskill(c(pid, if (all) children_of(pid)), tools::SIGINT)
     end <- await(paste0("end-", k))
-    # workers that are on their way out count only if they stay
+    # workers that are about to end count only if they stay
     wait_for(function() !length(children_of(pid)), 3)
     left <- length(children_of(pid))
     file.create(file.path(folder, paste0("next-", k)))
@@ -123,7 +124,8 @@ kill_after <- function(run, data, plan, checkpoint, seconds) {
 }
 
 # Starts `run(checkpoint)` `count` times, kills each at a random moment, and runs it again to its
-# end: which were killed in the middle, had forked workers, left one, gave another object.
+# end: which were killed during the work, had forked workers, left a worker, gave a different
+# object.
 kill_trial <- function(run, data, count, seed, plan = "sequential") {
   environment(run) <- list2env(data, parent = globalenv())
   whole <- run(NULL)

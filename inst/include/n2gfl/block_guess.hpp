@@ -1,8 +1,9 @@
-// Turns an almost right flow into the exact solution, where it can, and proves it. Nodes that
-// unsaturated edges join and that want nearly the same value are guessed to be one block of the
-// solution. Each block is made exactly constant by spreading its small imbalances over its edges.
-// The guess is right when that worked in every block and every edge between two blocks is full, from
-// the larger value to the smaller. What is not right is named, for an exact method to solve it.
+// Turns an approximate flow into the exact solution where possible, and proves that it is exact.
+// Nodes that are joined by unsaturated edges and prefer nearly the same value are guessed to form
+// one block, that is, one constant region of the solution. Each block is made exactly constant by
+// moving its small imbalances along its edges. The guess is correct if this succeeds in every
+// block and every edge between two blocks is saturated, from the larger value to the smaller.
+// Blocks for which it fails are reported, so that an exact method can solve them.
 #pragma once
 
 #include <algorithm>
@@ -23,24 +24,24 @@ class BlockGuess {
       : net_(&network), poll_(&poll), terms_(&terms), block_(network.nodes(), kOutside),
         rank_(network.nodes(), kUnranked) {}
 
-  // Guesses blocks on the given nodes, evens them out and sets b. Neighbours that want values at
-  // most `near` apart may be in one block.
+  // Guesses blocks on the given nodes, balances them and sets b. Neighbours may share a block if
+  // the values that they prefer differ by at most `near`.
   void guess(const std::vector<int>& nodes, double near, Eigen::VectorXd& b) {
     near_ = near;
     guess_by([this](int i, int j) { return are_near(i, j); }, nodes, b);
   }
 
-  // The same with the blocks of an old solution of a problem that was almost this one.
+  // The same, with the blocks of the solution of an earlier, similar problem.
   void guess_again(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
     guess_by([&old](int i, int j) { return old[i] == old[j]; }, nodes, b);
   }
 
-  // Blocks that could not be evened out, and by how much they failed altogether. They must be solved
-  // one by one.
+  // Blocks that could not be balanced, and the sum of the imbalances that remain in them. These
+  // blocks must be solved one by one.
   const std::vector<std::vector<int>>& failures() const { return failures_; }
   double stuck() const { return stuck_; }
 
-  // How many nodes have an edge that does not fit b.
+  // The number of nodes with an edge that contradicts b.
   std::size_t count_misfits(const Eigen::VectorXd& b) const {
     std::size_t count = 0;
     for (int i : order_) {
@@ -52,8 +53,8 @@ class BlockGuess {
     return count;
   }
 
-  // Connected nodes that must be solved together, because an edge between their blocks does not fit
-  // b. They count as one block from then on. None: b is the solution.
+  // Nodes that must be solved again, because an edge between their blocks contradicts b. From then
+  // on they count as one block. If there are none, b is the solution.
   std::vector<int> misfits(const Eigen::VectorXd& b) {
     std::vector<char> wrong(blocks_ + 1, 0);
     std::vector<int> found;
@@ -74,8 +75,8 @@ class BlockGuess {
 
  private:
   static constexpr int kOutside = -2, kFree = -1, kUnranked = -1;
-  static constexpr int kPasses = 4;       // attempts to even out a block
-  static constexpr double kStrong = 0.2;  // of the capacity: blocks grow along such slack first
+  static constexpr int kPasses = 4;       // attempts to balance a block
+  static constexpr double kStrong = 0.2;  // edges with more slack / capacity go first
 
   template <class AreOne>
   void guess_by(AreOne are_one, const std::vector<int>& nodes, Eigen::VectorXd& b) {
@@ -108,15 +109,16 @@ class BlockGuess {
     return std::fabs(terms_->rest(*net_, i) * mj - terms_->rest(*net_, j) * mi) <= near_ * mi * mj;
   }
 
-  // An edge between blocks of different values must be full, downwards.
+  // An edge between blocks of different values must be saturated, from the larger to the smaller
+  // value.
   bool fits(int i, const Arc& u, const Eigen::VectorXd& b) const {
     const int j = u.head;
     if (block_[j] == kOutside || block_[i] == block_[j] || b[i] == b[j]) return true;
     return u.flow == (b[i] > b[j] ? u.capacity : -u.capacity);
   }
 
-  // A new block, breadth first from its root. Edges with little slack serve only where no other
-  // edge leads.
+  // Grows a new block breadth first from its root. Edges with little slack are used only to reach
+  // nodes that no other edge reaches.
   template <class AreOne>
   void grow(int root, AreOne are_one) {
     begin_.push_back(static_cast<int>(order_.size()));
@@ -170,9 +172,10 @@ class BlockGuess {
     return sum;
   }
 
-  // The node of rank h sends what it has above the level to the nodes of its block that rank before
-  // it (or fetches what it lacks), to each in proportion to the room of the edge. Returns what does
-  // not fit. All nodes in falling order: what is left of the block meets at the first node.
+  // The node of rank h sends its excess over the level to the nodes of lower rank in its block (or
+  // takes what it lacks from them), in proportion to the free capacity of the edges. Returns the
+  // amount that does not fit. When all nodes are visited in decreasing rank, the rest collects at
+  // the first node.
   double spread(int h, int begin, double level) {
     (*poll_)();
     const int i = order_[h];
@@ -203,8 +206,8 @@ class BlockGuess {
     return std::fmax(-u.capacity, std::fmin(u.capacity, flow));
   }
 
-  // Ranks a block anew, breadth first from its last node. A part that no strong edge reaches starts
-  // at its first node in the old order.
+  // Ranks a block again, breadth first from its last node. Nodes that no strong edge reaches start
+  // again from the first of them in the old order.
   void rank_from_the_far_end(int begin, int end) {
     const std::vector<int> old(order_.begin() + begin, order_.begin() + end);
     for (int i : old) rank_[i] = kUnranked;
@@ -230,8 +233,8 @@ class BlockGuess {
     }
   }
 
-  // Keeps each found node once, adds what is connected to it in wrong blocks, and makes them all one
-  // new block.
+  // Keeps each found node once, adds the nodes of wrong blocks that are connected to it, and makes
+  // all of them one new block.
   void merge_wrong_blocks(const std::vector<char>& wrong, std::vector<int>& found) {
     std::vector<int> seeds;
     seeds.swap(found);
@@ -252,8 +255,8 @@ class BlockGuess {
   Network* net_;
   Poll* poll_;
   const NodeTerms* terms_;
-  std::vector<int> block_, rank_;   // per node: its block, its place in order_
-  std::vector<int> order_, begin_;  // nodes block by block, where each guessed block begins
+  std::vector<int> block_, rank_;   // per node: its block, its position in order_
+  std::vector<int> order_, begin_;  // nodes block by block, start of each guessed block
   std::vector<int> weak_, unchecked_;
   std::vector<std::vector<int>> failures_;
   int blocks_ = 0;

@@ -1,6 +1,6 @@
-// Minimises 1/2 s'Hs - g's while equalities s_k = s_l or s_k = 0 arrive one at a time. H is factored
-// once, H = LL'; every equality a's = 0 adds one column L^{-1} a and one row to a small factor of
-// A H^{-1} A'. That costs n^2, where a new factorisation costs n^3.
+// Minimises 1/2 s'Hs - g's while equality constraints s_k = s_l or s_k = 0 are added one at a
+// time. H is factored once, H = LL'; every constraint a's = 0 adds one column L^{-1} a and one row
+// to a small factor of A H^{-1} A'. That costs n^2, a new factorisation would cost n^3.
 #pragma once
 
 #include <Eigen/Dense>
@@ -13,7 +13,7 @@ namespace n2gfl {
 
 class ConstrainedCholesky {
  public:
-  // Forgets all equalities. A matrix that is singular to rounding gets a small ridge.
+  // Removes all constraints. A matrix that is numerically singular gets a small ridge.
   void factor(const MatrixXd& hessian) {
     factor_.compute(hessian);
     for (double ridge = 1e-10; factor_.info() != Eigen::Success && ridge < 1; ridge *= 100) {
@@ -27,10 +27,10 @@ class ConstrainedCholesky {
     inner_.resize(most, most);
   }
 
-  // No room for more: factor the reduced problem instead.
+  // No room for more constraints: factor the reduced problem instead.
   bool full() const { return count_ == inner_.rows(); }
 
-  // s_k = s_l, or s_k = 0 if l is negative.
+  // Adds s_k = s_l, or s_k = 0 if l is negative.
   void equate(int k, int l) {
     VectorXd column = VectorXd::Zero(columns_.rows());
     column[k] = 1;

@@ -1,12 +1,12 @@
-// The fit with its regions held together, one unknown per region:
+// The fit restricted to constant regions, with one unknown per region:
 //
-//   min_u  1/2 s'Hs - g's + sum over kinks of weight * |u_k - u_l|,   s = u - start,  u >= 0 if asked,
+//   min_u  1/2 s'Hs - g's + sum over kinks of weight * |u_k - u_l|,  s = u - start,  (u >= 0)
 //
-// where u_l is another region or the constant zero. A primal active-set method: tied regions form
-// groups, the groups' values walk towards their joint minimum, and where the walk meets a kink that
-// stops the descent, two groups merge and the walk goes on with one direction for both. Groups that
-// merge form clusters first, so that one factorisation serves many walks. Splitting a group is not its
-// business: the flow on the graph decides that.
+// where u_l is another region or the constant zero. It is solved by a primal active-set method.
+// Regions of equal value form groups. The values of the groups move towards their joint minimum.
+// At a kink beyond which the objective would rise, two groups are merged and move on in one common
+// direction. Merged groups are kept as clusters first, so that one factorisation serves many
+// steps. Groups are never split here: the flow on the graph decides that.
 #pragma once
 
 #include <Eigen/Dense>
@@ -31,14 +31,14 @@ struct Kink {
 struct ContractedProblem {
   static constexpr int kZero = -1;
   MatrixXd hessian;
-  VectorXd gradient;  // downhill, at the start
+  VectorXd gradient;  // negative gradient at the start
   VectorXd start;
   std::vector<Kink> kinks;
   bool nonnegative;
-  std::vector<int> tie;  // which of two equal regions is meant to be larger: +1, 0, -1
+  std::vector<int> tie;  // which of two equal regions will become larger: +1, 0, -1
 
-  // How far the objective falls from the start to u, summed from differences: exact to rounding
-  // of the step, not of the objective.
+  // The decrease of the objective from the start to u, summed from differences, so that its
+  // rounding error is relative to the step and not to the objective.
   double decrease(const VectorXd& u) const {
     const VectorXd step = u - start;
     double fall = gradient.dot(step) - 0.5 * step.dot(hessian * step);
@@ -46,7 +46,8 @@ struct ContractedProblem {
     return fall;
   }
 
-  // |u_k - u_l| minus its value at the start. Where the order stays, the steps tell it to more digits.
+  // |u_k - u_l| minus its value at the start. If the order does not change, it is computed from
+  // the steps, which is more accurate.
   double rise(const Kink& z, const VectorXd& u, const VectorXd& step) const {
     const double before = signed_height(z, start), after = signed_height(z, u);
     if (before * after <= 0) return std::fabs(after) - std::fabs(before);
@@ -57,7 +58,7 @@ struct ContractedProblem {
     return u[z.k] - (z.l < 0 ? 0.0 : u[z.l]);
   }
 
-  // The downhill gradient of the quadratic at u.
+  // The negative gradient of the quadratic at u.
   VectorXd force(const VectorXd& u) const { return gradient - hessian * (u - start); }
 
   static double height(const Kink& z, const VectorXd& u) {
@@ -100,7 +101,7 @@ class ActiveSet {
  private:
   static constexpr int kZero = ContractedProblem::kZero;
   static constexpr int kNoKink = -1;
-  static constexpr double kReleased = 0.5;  // of the largest excess: released from zero together
+  static constexpr double kReleased = 0.5;  // released from zero if above this share of the largest
 
   double at(const VectorXd& v, int group) const { return group < 0 ? 0.0 : v[group]; }
   int group(int region) const { return region < 0 ? kZero : group_[region]; }
@@ -113,7 +114,8 @@ class ActiveSet {
     return tie >= 0 ? 1 : -1;
   }
 
-  // The regions of one label are one unknown from now on; each is a cluster of its own.
+  // The regions of one label become one unknown, and each such group starts as a cluster of its
+  // own.
   void number_groups() {
     count_groups();
     contract_hessian();
@@ -134,8 +136,9 @@ class ActiveSet {
     }
   }
 
-  // From the groups' values to the minimum of the quadratic that holds while no kink is crossed.
-  // Solved for the step, not for the values: close to the end the step is what has digits left.
+  // The direction from the groups' values to the minimum of the quadratic that is valid until a
+  // kink is crossed. It is solved for the step, not for the values, because near the end only the
+  // step keeps enough digits.
   void find_direction() {
     value_.setZero(groups_);
     pull_.setZero(groups_);
@@ -153,7 +156,7 @@ class ActiveSet {
       if (b >= 0) pull_[b] += pull;
     }
     direction_ = factor_.solve(pull_);
-    for (int g = 0; g < groups_; ++g)  // equal in a cluster, without rounding
+    for (int g = 0; g < groups_; ++g)  // exactly equal within a cluster
       direction_[g] = cluster_[g] < 0 ? 0.0 : direction_[cluster_[g]];
   }
 
@@ -171,7 +174,7 @@ class ActiveSet {
       if (group_[k] >= 0) hessian_.row(group_[k]) += columns.row(k);
   }
 
-  // Tied groups whose assumed order the direction contradicts go on together.
+  // Merges tied groups if the direction contradicts the order that is assumed for them.
   bool merge_blocked() {
     bool merged = false;
     for (std::size_t z = 0; z < sign_.size(); ++z) {
@@ -185,7 +188,8 @@ class ActiveSet {
     return merged;
   }
 
-  // Makes the clusters (and labels) on both sides of a kink one; zero swallows the other. Returns it.
+  // Joins the clusters (and labels) on both sides of a kink; joined with zero they become zero.
+  // Returns the joint cluster.
   int join(const Kink& z) {
     const int a = cluster(group(z.k)), b = cluster(group(z.l));
     const int from = a < 0 ? b : a, to = a < 0 ? a : b;
@@ -196,8 +200,8 @@ class ActiveSet {
     return to;
   }
 
-  // Goes along the direction while the objective falls, crosses kinks and merges groups on its way. True
-  // if it did any of the two: then the direction was not the last.
+  // Moves along the direction while the objective decreases, crossing kinks and merging groups.
+  // Returns true if it did either: then a new direction is needed.
   bool walk() {
     image_.noalias() = hessian_ * direction_;
     bool changed = false;
@@ -227,8 +231,8 @@ class ActiveSet {
     return at(direction_, group(p_.kinks[z].k)) - at(direction_, group(p_.kinks[z].l));
   }
 
-  // The first kink on the way, and when; the end of the way if there is none. A kink lies ahead when the
-  // direction is against the order that it has.
+  // The first kink along the direction and the time at which it is reached, or `end` if there is
+  // none. A kink lies ahead if the direction reduces the difference between its two sides.
   std::pair<double, int> next_kink(double end) const {
     std::pair<double, int> first(end, kNoKink);
     for (int z = 0; z < static_cast<int>(sign_.size()); ++z) {
@@ -252,8 +256,8 @@ class ActiveSet {
     sign_[z] = -sign_[z];
   }
 
-  // The groups on both sides of the kink become one cluster, which goes on in their mean direction, or
-  // stays where it is if it has reached zero.
+  // The groups on both sides of the kink become one cluster, which continues in their mean
+  // direction, or stays where it is if it is at zero.
   void merge_at(int z) {
     const int to = join(p_.kinks[z]);
     const double value = to < 0 ? 0.0 : value_[to];
@@ -272,12 +276,13 @@ class ActiveSet {
     }
   }
 
-  // All values are best for this structure: lets the regions leave zero that gain most by it.
+  // All values are optimal for the present groups: releases the regions at zero that gain most
+  // from it.
   bool release_from_zero() {
     VectorXd force = p_.force(u_);
     const VectorXd scale =
         p_.gradient.cwiseAbs() + p_.hessian.cwiseAbs() * (u_ - p_.start).cwiseAbs();
-    VectorXd hold = VectorXd::Zero(u_.size());  // kinks at zero resist both ways
+    VectorXd hold = VectorXd::Zero(u_.size());  // kinks at zero resist in both directions
     for (const Kink& z : p_.kinks) {
       add_kink(z.k, z.l, z.weight, force, hold);
       if (z.l >= 0) add_kink(z.l, z.k, z.weight, force, hold);
@@ -290,7 +295,7 @@ class ActiveSet {
     }
     const double most = excess.size() > 0 ? excess.maxCoeff() : 0.0;
     if (!(most > 0)) return false;
-    // Regions released together may be wrong together, and all be back at zero; one alone always moves.
+    // Regions that are released together can all return to zero; a single one always moves.
     const bool useful = released_.empty() || std::any_of(released_.begin(), released_.end(),
                                                          [&](int k) { return label_[k] >= 0; });
     released_.clear();
@@ -337,16 +342,16 @@ class ActiveSet {
   const ContractedProblem& p_;
   Poll& poll_;
   VectorXd u_;
-  std::vector<int> label_;  // group of a region before numbering; kZero: held at zero
-  std::vector<int> sign_;   // of u_k - u_l at every kink, assumed where they tie
+  std::vector<int> label_;  // group of a region before numbering; kZero: fixed at zero
+  std::vector<int> sign_;   // sign of u_k - u_l at every kink, assumed if they are equal
   int labels_ = 0;
-  std::vector<int> released_;  // from zero, the last time
+  std::vector<int> released_;  // regions that were last released from zero
   std::vector<int> group_;
   int groups_ = 0;
-  VectorXd value_, direction_, pull_, image_;  // of the groups; pull: downhill, image: hessian * direction
+  VectorXd value_, direction_, pull_, image_;  // per group; pull: descent, image: H * direction
   MatrixXd hessian_;
   ConstrainedCholesky factor_;
-  std::vector<int> cluster_;  // of each group: a group in it, or kZero. They merged since the factorisation.
+  std::vector<int> cluster_;  // merged since the factorisation; per group: one member
 };
 
 }  // namespace n2gfl

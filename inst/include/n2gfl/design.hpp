@@ -1,6 +1,7 @@
-// A view of X, dense or sparse by columns: never copied, centred or scaled in memory. Scaling and the
-// mirror of sign = "nonpositive" are applied on the fly. So is the removal of nuisance effects: with
-// deconfound() the view is X - Z P X, column by column x_j - Z b_j with b_j = P x_j kept.
+// A view of X, dense or sparse by columns. X is never copied, centred or scaled in memory: scaling
+// and the mirroring for sign = "nonpositive" are applied on the fly. The same holds for nuisance
+// effects: after deconfound() the view is X - Z P X, that is, x_j - Z b_j for column j, with b_j =
+// P x_j stored.
 #pragma once
 
 #include <Eigen/Dense>
@@ -40,7 +41,7 @@ class Design {
 
   void mirror() { mirror_ = -mirror_; }
 
-  // Z: rows x q, P: q x rows. Rows for which P is zero have no influence on what is removed.
+  // Z: rows x q, P: q x rows. Rows in which P is zero do not influence what is removed.
   void deconfound(const MatrixXd& nuisance, const MatrixXd& estimator) {
     std::vector<VectorXd> row(estimator.rows());
     for (std::size_t k = 0; k < row.size(); ++k) row[k] = estimator.row(k);
@@ -51,14 +52,15 @@ class Design {
     effects_ = std::move(effects);
   }
 
-  // Only rows with weight have a part in norms(): what is held out must not show in anything.
+  // Rows without weight are left out of the norms, so that held-out rows cannot influence
+  // anything.
   void use_rows(const VectorXd& weights) {
     used_.resize(0);
     if ((weights.array() == 0).any()) used_ = (weights.array() > 0).cast<double>();
     counted_rows_ = used_.size() > 0 ? used_.sum() : rows_;
   }
 
-  // Columns divided by their weighted standard deviation; a constant column becomes zero.
+  // Divides columns by their weighted standard deviation; a constant column becomes zero.
   void standardise(const VectorXd& omega) {
     scale_.resize(cols_);
     for (int j = 0; j < cols_; ++j) {
@@ -69,17 +71,17 @@ class Design {
 
   double dot(int j, const VectorXd& v) const { return dot(j, v, nuisance_part(v)); }
 
-  // The same for many columns and one v, whose nuisance_part() is known.
+  // The same for many columns and one v, whose nuisance_part() is passed as `part`.
   double dot(int j, const VectorXd& v, const VectorXd& part) const {
     ++dots_;
     return uncounted_dot(j, v, part);
   }
 
-  // How often all columns were multiplied so far, by a vector that changes: X'v counts one.
+  // The number of passes over all columns in products with a vector: X'v counts as one.
   double passes() const { return static_cast<double>(dots_) / std::max(cols_, 1); }
 
-  // Asks memory for column j before it is needed: columns here and there in X come half as fast as
-  // columns in a row.
+  // Prefetches column j: reading scattered columns of X is otherwise half as fast as reading
+  // consecutive ones.
   void fetch(int j) const {
 #ifdef __GNUC__
     if (starts_ != nullptr) return;
@@ -90,7 +92,7 @@ class Design {
 #endif
   }
 
-  // Z'v; empty when nothing is removed.
+  // Z'v; empty if no nuisance effects are removed.
   VectorXd nuisance_part(const VectorXd& v) const {
     return deconfounded() ? VectorXd(nuisance_.transpose() * v) : VectorXd();
   }
@@ -106,7 +108,7 @@ class Design {
     for (int k = starts_[j]; k < starts_[j + 1]; ++k) out[indices_[k]] += factor * values_[k];
   }
 
-  // out[k] += factor * column j at rows[k]; `slot` says for every row its k, or -1.
+  // out[k] += factor * column j at rows[k]; `slot` maps every row to its k, or to -1.
   void add_at(int j, double factor, const std::vector<int>& rows, const std::vector<int>& slot,
               double* out) const {
     factor *= scale(j);
@@ -161,13 +163,13 @@ class Design {
     });
   }
 
-  // What a model must know of column j, by one reading of it: x_j'v and, for every u that is zero in rows
-  // without weight,
+  // What a model needs to know about column j, computed in one pass over it: x_j'v, two bounds
+  // that hold for every u that is zero in rows without weight, and whether the column is finite.
   struct Survey {
     double dot;
-    double centred;  // a bound of |x_j - mean|, which bounds x_j'u / |u| for every u that sums to zero
+    double centred;  // bound of |x_j - mean|, hence of x_j'u / |u| for u that sums to zero
     double plain;    // |x_j|
-    bool finite;     // all its numbers are
+    bool finite;     // all values are finite
   };
 
   Survey survey(int j, const VectorXd& v, const VectorXd& part) const {
@@ -182,14 +184,14 @@ class Design {
   }
 
  private:
-  static constexpr int kFetchedAtOnce = 8;  // doubles in a line of cache
-  static constexpr int kFetched = 1024;     // of a column; from there on the processor sees where it goes
+  static constexpr int kFetchedAtOnce = 8;  // doubles per cache line
+  static constexpr int kFetched = 1024;     // of a column; the hardware prefetches the rest
   using Column = Eigen::Map<const VectorXd>;
   using Packet = Eigen::Map<const Eigen::Array4d>;
 
   struct Moments {
-    double dot = 0;               // of the column as it is stored
-    double sum = 0, squares = 0;  // of what is left of it in rows with weight
+    double dot = 0;               // with the column as it is stored
+    double sum = 0, squares = 0;  // after deconfounding, over the rows with weight
   };
 
   Design(int rows, int cols) : rows_(rows), cols_(cols), counted_rows_(rows) {}
@@ -245,7 +247,7 @@ class Design {
     return m;
   }
 
-  // All three at the speed of memory.
+  // Computes all three in one pass, limited only by memory bandwidth.
   template <bool kSomeRows>
   Moments dense_moments(const double* x, const VectorXd& v) const {
     Eigen::Array4d dot = Eigen::Array4d::Zero(), sum = dot, squares = dot;
@@ -280,7 +282,8 @@ class Design {
     return x;
   }
 
-  // Two passes: one pass cancels when the mean is far larger than the deviation.
+  // Two passes, because one pass suffers from cancellation if the mean is much larger than the
+  // deviation.
   double deviation(int j, const VectorXd& omega) const {
     const VectorXd x = expanded(j);
     const double mean = x.dot(omega);
@@ -295,8 +298,8 @@ class Design {
   double mirror_ = 1.0;
   mutable std::int64_t dots_ = 0;
   VectorXd scale_;
-  VectorXd used_;                // 1 where a row has weight, else 0; empty when all have
-  double counted_rows_;          // how many have
+  VectorXd used_;                // 1 where a row has weight, else 0; empty if all rows have
+  double counted_rows_;          // number of rows with weight
   MatrixXd nuisance_, effects_;  // Z, and the b_j as columns
 };
 

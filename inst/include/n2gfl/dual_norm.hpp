@@ -1,10 +1,11 @@
-// Is theta = s r dual feasible? It is when every node set S satisfies
+// Is theta = s r dual feasible? It is if every set S of nodes satisfies
 //
-//   s * sum_S g_i <= lambda1 u(S) + lambda2 cut(S),      g = X'r   (and the same for -g if beta is free)
+//   s * sum_S g_i <= lambda1 u(S) + lambda2 cut(S),  g = X'r  (and the same for -g if beta is free)
 //
-// so the best s is min(1, 1/rho), with rho the largest ratio of the two sides. A flow within the
-// capacities lambda2 w bounds rho from above, its minimum cut from below; Dinkelbach's method makes both
-// meet. The same searches give the exact smallest lambda1 at which all penalised coefficients vanish.
+// so the best s is min(1, 1/rho), where rho is the largest ratio of the two sides. A flow within
+// the capacities lambda2 w bounds rho from above, its minimum cut bounds rho from below, and
+// Dinkelbach's method closes the difference. The same searches give the exact smallest lambda1 at
+// which all penalised coefficients are zero.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +20,14 @@
 
 namespace n2gfl {
 
-// What a flow could not carry away. At nodes with lambda1 u_i > 0 scaling theta helps, so the excess
-// counts relative to lambda1 u_i; at the others it does not, and the excess itself is summed.
+// The excess that a flow could not remove. At nodes with lambda1 u_i > 0 it can be compensated by
+// scaling theta, so it counts relative to lambda1 u_i. At the other nodes it cannot, and the
+// excess itself is summed.
 struct Leftover {
   double ratio = 0;
   double unpenalised = 0;
 
-  // A node's excess over its threshold. One that is no number proves nothing, so it counts as infinite.
+  // Adds a node's excess over its threshold. NaN counts as infinite.
   void add(double excess, double threshold) {
     if (excess <= 0) return;
     if (std::isnan(excess)) excess = std::numeric_limits<double>::infinity();
@@ -36,8 +38,9 @@ struct Leftover {
   }
 };
 
-// (primal - dual) / null objective at the dual point theta / (1 + ratio). With an excess where no scaling
-// helps (up to `rounding` a node it is none) the dual point is zero, which is always feasible.
+// (primal - dual) / null objective at the dual point theta / (1 + ratio). If nodes without
+// threshold have an excess beyond `rounding` per node, the dual point is zero, which is always
+// feasible.
 inline double relative_gap(const Model& model, double objective, const VectorXd& theta,
                            const Leftover& left, double rounding) {
   const double infinity = std::numeric_limits<double>::infinity();
@@ -46,16 +49,17 @@ inline double relative_gap(const Model& model, double objective, const VectorXd&
                                                   : VectorXd(theta / (1 + left.ratio)));
   const double gap = objective - dual;
   if (gap <= 0) return 0;
-  return gap < infinity && model.null_value > 0 ? gap / model.null_value : infinity;  // NaN: infinity
+  return gap < infinity && model.null_value > 0 ? gap / model.null_value : infinity;  // NaN: Inf
 }
 
-// The excess of every node for MaxFlow. Inside the zero set (way = +1: may anything rise from zero?
-// -1: may anything fall?) the node's own penalty resists both ways; in a region it pulls to zero.
+// The excess of every node for MaxFlow. In the zero set (way = +1: can a value rise from zero? -1:
+// can a value fall?) the penalty of a node acts against both directions; in a region it pulls
+// towards zero.
 struct GradientTerms {
   const Model& model;
   const Network& network;
   LazyGradient& gradient;
-  const Regions* regions;  // null: all nodes count as zero, flow may cross every edge
+  const Regions* regions;  // null: all nodes count as zero, and flow may cross every edge
   double lambda1;
   int way;
 
@@ -74,7 +78,8 @@ struct GradientTerms {
     if (std::isinf(t)) return -t;
     return way * (gradient.value(i) - direction(i) * t - network.outflow(i)) + gradient.error(i);
   }
-  // How far node i is from dual feasibility on this side, or a bound of it; at most 0 if it is feasible.
+  // The violation of dual feasibility at node i on this side, or an upper bound of it; <= 0 if
+  // feasible.
   double violation(int i) const {
     const double t = model.threshold(lambda1, i);
     if (std::isinf(t)) return -t;
@@ -92,8 +97,8 @@ class DualNorm {
     return {model_, net_, gradient_, regions, lambda1, way};
   }
 
-  // Searches from every node that may have an excess beyond the tolerance. Regions are balanced by the
-  // search upwards; downwards there is only the zero set to search.
+  // Searches from every node whose excess may exceed the tolerance. The upward search balances the
+  // regions, so the downward search covers the zero set only.
   void search_from_all(GradientTerms& terms, double tolerance) {
     seeds_.clear();
     small_ = Leftover();
@@ -107,23 +112,23 @@ class DualNorm {
     search(terms, seeds_, tolerance);
   }
 
-  // Sends away what the seeds have too much, as far as it goes. Seeds that have nothing left are
-  // dropped from the list.
+  // Moves the excess of the seeds away as far as possible. Seeds without remaining excess are
+  // removed from the list.
   void search(GradientTerms& terms, std::vector<int>& seeds, double tolerance) {
     spread(terms, seeds, tolerance);
     search_.run(terms, seeds, terms.way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
   }
 
-  // What is left after search_from_all.
+  // The excess that remains after search_from_all.
   Leftover leftover(const GradientTerms& terms) const {
     Leftover left = small_;
     for (int i : search_.touched()) count(terms, i, left);
     return left;
   }
 
-  // rho by Dinkelbach's method, on all nodes and edges. Starts at a ratio that some set attains (or 1);
-  // stops as soon as an upper bound gives a gap of at most `thresh` or a lower one shows that none can.
-  // A `thresh` of zero asks for rho itself.
+  // rho by Dinkelbach's method, on all nodes and edges. Starts at a ratio that some set attains
+  // (or 1). Stops as soon as an upper bound gives a gap of at most `thresh`, or a lower bound
+  // shows that no such gap is possible. With `thresh` = 0 it computes rho itself.
   template <class GapOf>
   Leftover dinkelbach(double lambda1, double lower, double tolerance, double thresh, GapOf gap_of) {
     double rho = 1;
@@ -138,7 +143,7 @@ class DualNorm {
         include(left, leftover(node));
         lower = std::max(lower, attained(node, rho));
       }
-      left.ratio = rho * (1 + left.ratio) - 1;  // thresholds were scaled by rho
+      left.ratio = rho * (1 + left.ratio) - 1;  // the thresholds were scaled by rho
       if (step == 0 || gap_of(left) < gap_of(best)) best = left;
       if (gap_of(best) <= thresh || lower <= rho * (1 + 1e-14)) break;
       if (thresh > 0 && gap_of({lower - 1, 0.0}) > thresh) break;
@@ -152,8 +157,8 @@ class DualNorm {
     total.unpenalised += part.unpenalised;
   }
 
-  // The smallest lambda1 at which all penalised coefficients are zero, given the regions of those that
-  // are not penalised. The gradient is exact for all nodes here.
+  // The smallest lambda1 at which all penalised coefficients are zero, given the regions of the
+  // unpenalised ones. The gradient must be exact at all nodes.
   double lambda1_max(const Regions& regions, double tolerance) {
     double largest = 0;
     for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2)
@@ -164,9 +169,9 @@ class DualNorm {
  private:
   static constexpr int kSpreads = 4;
 
-  // Seeds in the zero set share their surplus with neighbours that have room for it, half of the
-  // difference at a time. A search would do it too, but stops where a surplus is just gone: then the
-  // next small change makes every such node a seed again.
+  // Seeds in the zero set share their surplus with neighbours that have free capacity, half of the
+  // difference at a time. A search alone would stop as soon as a surplus is exactly zero, and the
+  // next small change would make every such node a seed again.
   void spread(GradientTerms& terms, std::vector<int>& seeds, double tolerance) {
     for (int pass = 0; pass < kSpreads && !seeds.empty(); ++pass) {
       std::size_t kept = 0;
@@ -178,7 +183,7 @@ class DualNorm {
     }
   }
 
-  // Returns the surplus that is left. No neighbour gets one.
+  // Returns the remaining surplus. No neighbour ends up with a surplus.
   double share(GradientTerms& terms, int i) {
     const int way = terms.way;
     double surplus = way * terms.excess(i);
@@ -199,7 +204,7 @@ class DualNorm {
     left.add(terms.violation(i), model_.threshold(terms.lambda1, i));
   }
 
-  // rho of the set that the search could not empty: sum_S g over the rest of the inequality.
+  // rho of the set whose surplus the search could not remove.
   double attained(const GradientTerms& terms, double rho) const {
     double total = 0, excess = 0;
     for (int i : search_.touched()) {
@@ -210,8 +215,8 @@ class DualNorm {
     return excess > 0 && total > excess ? rho * total / (total - excess) : 0.0;
   }
 
-  // From above lambda1 falls until some set overflows, so that searches stay small; from there
-  // Dinkelbach's steps rise to the answer.
+  // Decreases lambda1 from above until some set has a surplus, which keeps the searches small.
+  // Then Dinkelbach's steps increase it to the answer.
   double one_sided_lambda1_max(const Regions& regions, int way, double tolerance) {
     double lambda1 = 0;
     for (int i = 0; i < model_.features(); ++i)
@@ -246,7 +251,7 @@ class DualNorm {
   MaxFlow& search_;
   LazyGradient& gradient_;
   std::vector<int> seeds_;
-  Leftover small_;  // of the nodes that were no seeds
+  Leftover small_;  // of the nodes that were not seeds
 };
 
 }  // namespace n2gfl

@@ -1,4 +1,4 @@
-// The families by name. A new one is a file like gaussian_loss.hpp and a line here.
+// The families by name. A new family needs a file like gaussian_loss.hpp and a line here.
 #pragma once
 
 #include <memory>

@@ -1,11 +1,11 @@
-// A fast and almost right flow for a total-variation problem. One edge at a time, the flow of the
-// edge is set to its best value with all others fixed (Gauss-Seidel on the dual), with momentum
-// from sweep to sweep. All in float: the answer need not be exact, it is bounded by how fast memory
-// delivers the flows.
+// A fast approximate flow for a total-variation problem. The flow of one edge at a time is set to
+// its best value with all others fixed (Gauss-Seidel on the dual), with momentum from sweep to
+// sweep. All numbers are floats: the result need not be exact, and the speed is limited by memory
+// bandwidth.
 //
-// To let the processor work on several edges at once the edges are stored in runs
-// (a, b), (a + 1, b + 1), ... whose nodes are all different. Nodes are renumbered, those at even
-// places first: on a grid the edges along the first axis then make long runs too.
+// To let the processor update several edges at once, the edges are stored in runs (a, b), (a + 1,
+// b + 1), ... whose nodes are all different. Nodes are renumbered, those at even positions first,
+// so that the edges along the first axis of a grid also form long runs.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace n2gfl {
 
 class FlowSweeps {
  public:
-  // Sweeps the edges that join two of the given nodes. The network's flow is the start.
+  // Sweeps the edges that join two of the given nodes, starting from the flow of the network.
   FlowSweeps(Network& network, Poll& poll, const NodeTerms& terms, const std::vector<int>& nodes)
       : net_(&network), poll_(&poll), terms_(&terms) {
     number_nodes(nodes);
@@ -35,12 +35,13 @@ class FlowSweeps {
     poll_->now();
   }
 
-  // The standard deviation of the values without any flow, and the same times the mean mass.
+  // The standard deviation of the values without any flow, and its product with the mean mass.
   double value_scale() const { return value_unit_; }
   double flow_scale() const { return flow_unit_; }
 
-  // At most `sweeps` more sweeps. Stops early when 20 of them change the energy by less than
-  // `least_gain`, relative to the energy without any flow, twice in a row. Hands the flow back.
+  // Makes at most `sweeps` more sweeps. Stops early if 20 sweeps change the energy by less than
+  // `least_gain`, relative to the energy without any flow, twice in a row. Writes the flow back to
+  // the network.
   void run(int sweeps, double least_gain, float momentum_limit) {
     momentum_limit_ = momentum_limit;
     bool was_small = false;
@@ -63,20 +64,20 @@ class FlowSweeps {
   }
 
  private:
-  static constexpr int kInterval = 20;        // sweeps between two looks at the energy
-  static constexpr int kWidth = 8;            // edges at a time
+  static constexpr int kInterval = 20;        // sweeps between two evaluations of the energy
+  static constexpr int kWidth = 8;            // edges per update
   static constexpr float kRelaxation = 1.1f;  // with momentum, 1.4 and more diverges
 
   static constexpr int kLastColour = 63;
 
   struct Run {
     int a, b, size;
-    int first;  // place of its first edge in the flow arrays
+    int first;  // position of its first edge in the flow arrays
   };
 
   using Floats = Eigen::ArrayXf;
 
-  // Even places first.
+  // Numbers the nodes at even positions first.
   void number_nodes(std::vector<int> nodes) {
     std::sort(nodes.begin(), nodes.end());
     const int n = static_cast<int>(nodes.size()), evens = (n + 1) / 2;
@@ -89,9 +90,9 @@ class FlowSweeps {
     }
   }
 
-  // Gives each edge a colour such that edges of one node differ, and sorts the edges by colour.
-  // Nodes of very high degree run out of colours; their edges share the last one, and a run there
-  // is one edge.
+  // Gives each edge a colour such that the edges of one node differ, and sorts the edges by
+  // colour. At nodes of very high degree the colours run out; the remaining edges share the last
+  // colour, in which every run is a single edge.
   void colour_edges() {
     std::vector<std::uint64_t> used(node_.size(), 0);
     std::vector<std::uint8_t> colour;
@@ -135,11 +136,11 @@ class FlowSweeps {
     return run.a + run.size == a && run.b + run.size == b;
   }
 
-  // Everything in units of the data and values around zero, so that float will do.
+  // Scales everything by the data and centres the values, so that float is accurate enough.
   void load() {
     load_nodes();
     load_edges();
-    // Masses and capacities that are all equal need not be read from memory.
+    // If all masses or all capacities are equal, they need not be read from memory.
     one_mass_ = (inverse_mass_ == 1).all();
     one_capacity_ = capacity_.size() > 0 && (capacity_ == capacity_[0]).all();
     restart_from_flow();
@@ -153,7 +154,7 @@ class FlowSweeps {
       linear[k] = frozen(node_[k]);
     }
     linear -= mass * (linear.sum() / mass.sum());
-    // The largest comes off first: squares of the data themselves may overflow.
+    // Divided by the largest first, because squares of the data themselves may overflow.
     const double largest = std::fmax(linear.abs().maxCoeff(), std::numeric_limits<double>::min());
     const double energy = ((linear / largest).square() / mass).sum();
     value_unit_ = energy > 0 ? largest * std::sqrt(energy / mass.sum()) : 1;
@@ -163,7 +164,7 @@ class FlowSweeps {
     start_energy_ = energy * (largest / flow_unit_) * (largest / value_unit_);
   }
 
-  // The linear term with the flow that leaves the swept nodes taken off.
+  // The linear term minus the flow from the swept nodes to others.
   double frozen(int i) const {
     double value = terms_->linear[i];
     for (int arc = net_->begin(i); arc < net_->end(i); ++arc)
@@ -204,7 +205,7 @@ class FlowSweeps {
     return static_cast<float>(momentum);
   }
 
-  // The rest anew from the flow: updates in float drift.
+  // Computes the rest from the flow again, because updates in float drift.
   void refresh() {
     Floats fresh = start_;
     for (const Run& run : runs_) {
@@ -240,7 +241,7 @@ class FlowSweeps {
     }
   }
 
-  // Edges (a + k, b + k): extrapolate the flow, add what evens out the two ends, clamp.
+  // Edges (a + k, b + k): extrapolates the flow, balances the two ends, clamps to the capacity.
   template <bool kOneMass, bool kOneCapacity, int kSize>
   void update(int a, int b, int edge, float momentum) {
     using Pack = Eigen::Array<float, kSize, 1>;
@@ -264,8 +265,9 @@ class FlowSweeps {
     rest_b = at_b + (next - moved);
   }
 
-  // What is full in float is full. Masses beyond the range of float can spoil a flow, and around nodes of
-  // very high degree the sweeps may diverge; then the old one stays.
+  // An edge that is saturated in float counts as saturated. Masses beyond the range of float can
+  // spoil a flow, and at nodes of very high degree the sweeps may diverge; then the old flow is
+  // kept.
   void unload() {
     if (!(energy_ <= first_energy_)) return;
     for (std::size_t e = 0; e < arc_.size(); ++e) {
@@ -273,7 +275,7 @@ class FlowSweeps {
       Arc& u = net_->arc(arc_[e]);
       double flow = flow_[e] * flow_unit_;
       if (!std::isfinite(flow)) continue;
-      const bool full = flow_[e] != 0 && std::fabs(flow_[e]) >= capacity_[e];  // 0 of 0 is not
+      const bool full = flow_[e] != 0 && std::fabs(flow_[e]) >= capacity_[e];  // not if both are 0
       if (full || std::fabs(flow) > u.capacity)
         flow = std::copysign(u.capacity, flow);
       net_->set_flow_only(u, flow);
@@ -284,11 +286,11 @@ class FlowSweeps {
   Network* net_;
   Poll* poll_;
   const NodeTerms* terms_;
-  std::vector<int> place_, node_;        // node -> place and back
+  std::vector<int> place_, node_;        // node -> position and back
   std::vector<int> arc_, colour_begin_;  // edge -> arc; the first edge of each colour
   std::vector<Run> runs_;
   double value_unit_ = 1, flow_unit_ = 1;
-  Floats inverse_mass_, start_, rest_, previous_rest_;  // per place; rest = start - outflow
+  Floats inverse_mass_, start_, rest_, previous_rest_;  // per position; rest = start - outflow
   Floats flow_, previous_flow_, capacity_;              // per edge
   bool one_mass_ = false, one_capacity_ = false;
   double start_energy_ = 0;  // without any flow

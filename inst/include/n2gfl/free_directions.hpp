@@ -1,7 +1,8 @@
-// Node sets that no penalty sees: their common value may move at no cost, so a dual point theta must
-// satisfy sum_S x_i'theta = 0 (<= 0 for beta >= 0) exactly, and no scaling of theta helps. A residual
-// satisfies it at the optimum only. Near it, one Newton step along those directions moves the residual to
-// a point that does: without it a gap is no proof where lambda1 = 0 or a penalty factor is 0.
+// Sets of nodes whose common value is not penalised at all. A dual point theta must satisfy sum_S
+// x_i'theta = 0 (<= 0 for beta >= 0) exactly for such a set S, and scaling theta does not help.
+// The residual satisfies this only at the optimum. Near the optimum, one Newton step along these
+// directions moves the residual to a feasible point. Without it the gap would prove nothing if
+// lambda1 = 0 or if a penalty factor is 0.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,8 @@ class FreeDirections {
  public:
   explicit FreeDirections(const Model& model) : model_(&model) {}
 
-  // Without fusion every node without a threshold is such a set; with it, every component of them.
+  // Without fusion every node without threshold is such a set; with fusion, every component of the
+  // graph in which no node has a threshold.
   void find(double lambda1, double lambda2) {
     sets_.clear();
     if (lambda1 > 0 && !model_->any_unpenalised) return;
@@ -40,8 +42,8 @@ class FreeDirections {
 
   bool empty() const { return sets_.empty(); }
 
-  // The residual of the profile's last evaluation, moved so that no set objects. Zero, which is
-  // feasible always, if more sets object than there are observations.
+  // The residual of the profile's last evaluation, moved to satisfy the condition of every set.
+  // Returns zero, which is always feasible, if more sets violate it than there are observations.
   VectorXd feasible(const VectorXd& residual) {
     VectorXd theta = residual;
     objectors_.clear();
@@ -56,13 +58,13 @@ class FreeDirections {
       append(wrong, columns);
       for (int k : wrong) used[k] = 1;
       theta = residual;
-      for (int pass = 0; pass < 2; ++pass) remove(columns, theta);  // the second for its digits
+      for (int pass = 0; pass < 2; ++pass) remove(columns, theta);  // second pass for accuracy
     }
     return theta;
   }
 
-  // The nodes of the sets that objected: a solver must look at them, since what it is shown at the moved
-  // point hides them.
+  // The nodes of the sets that violated their condition. A solver must add them to its working
+  // set, because the moved point no longer shows the violation.
   const std::vector<int>& objectors() const { return objectors_; }
 
  private:
@@ -97,8 +99,8 @@ class FreeDirections {
     }
   }
 
-  // The Newton step along the columns. Weighted by the curvature it keeps theta in the dual's domain
-  // while it changes the predictor by less than one.
+  // The Newton step along the columns. Weighting by the curvature keeps theta in the domain of the
+  // dual as long as the predictor changes by less than one.
   void remove(const MatrixXd& columns, VectorXd& theta) const {
     const MatrixXd weighted = model_->profile.curvature().asDiagonal() * columns;
     const MatrixXd inner = columns.transpose() * weighted;

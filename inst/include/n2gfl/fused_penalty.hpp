@@ -1,4 +1,5 @@
-// lambda1 sum u_i |b_i| + lambda2 sum w_ij |b_i - b_j|: the exact prox by level sets, the gap by max-flow.
+// lambda1 sum u_i |b_i| + lambda2 sum w_ij |b_i - b_j|, with the exact prox by level sets and the
+// gap by max-flow. This is the penalty of ista and fista; region pursuit does not use the prox.
 #pragma once
 
 #include <cmath>

@@ -1,9 +1,9 @@
-// The prox of the fused lasso on a graph, exactly:
+// The exact prox of the fused lasso on a graph:
 //   min_b  sum_i m_i/2 (b_i - z_i)^2 + sum_i a_i |b_i| + theta sum_ij w_ij |b_i - b_j|
-// with b >= 0, b <= 0 or b free. For t >= 0 the set {b > t} is a minimum cut with node terms
-// m_i (z_i - t) - a_i, for t < 0 the set {b < t} one with m_i (z_i - t) + a_i. So a cut at zero
-// finds the support, and only the support needs its levels resolved. The flow of the cuts is the
-// paper's dual variable xi; it is kept, and the next call starts from it.
+// with b >= 0, b <= 0 or b free. For t >= 0 the set {b > t} is a minimum cut with node terms m_i
+// (z_i - t) - a_i; for t < 0 the set {b < t} is one with m_i (z_i - t) + a_i. So a cut at zero
+// finds the support, and the levels need to be found on the support only. The flow of the cuts is
+// the dual variable xi of the paper; it is kept, and the next call starts from it.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,8 @@ namespace n2gfl {
 
 class FusedProx {
  public:
-  // From `large` nodes on the levels get a fast start (total_variation.hpp); tests change it.
+  // Problems with at least `large` nodes start from an approximate flow (total_variation.hpp);
+  // tests change this number.
   FusedProx(const Graph& graph, Poll& poll, int large = 500)
       : graph_(&graph), net_(graph), flow_(net_, poll),
         total_variation_(net_, flow_, poll, terms_, large) {
@@ -47,7 +48,7 @@ class FusedProx {
     centre_.resize(z.size());
     b.setZero(z.size());
     const Input input{&z, &masses, &thresholds};
-    if (sign == Sign::free && (thresholds.array() == 0).all()) {  // zero is a value like any other
+    if (sign == Sign::free && (thresholds.array() == 0).all()) {  // zero is not special
       resolve(input, parts_, 0, b);
     } else {
       if (last_.size() == 0 && are_small(input)) approach(input, sign, b);
@@ -62,9 +63,9 @@ class FusedProx {
   // The flow of the last solution; arcs are numbered as in the graph.
   const Network& network() const { return net_; }
 
-  // Relative duality gap of b and the kept flow, from scratch. Primal minus dual is a sum of terms
-  // that are each >= 0 (one a node, one an edge), so nothing cancels. All in units of the largest
-  // value: squares of the values themselves may overflow.
+  // Relative duality gap of b and the kept flow, computed from scratch. Primal minus dual is a sum
+  // of nonnegative terms (one per node, one per edge), so nothing cancels. All terms are divided
+  // by the largest value, because squares of the values themselves may overflow.
   double gap(const Eigen::VectorXd& z, const Eigen::VectorXd& masses,
              const Eigen::VectorXd& thresholds, double theta, Sign sign,
              const Eigen::VectorXd& b) const {
@@ -89,7 +90,7 @@ class FusedProx {
       gap += node_gap(m * zi - outflow, m, a, sign, bi);
     }
     if (gap == 0) return 0;
-    return gap < infinity ? gap / std::fmax(primal, 1e-12 * null) : infinity;  // NaN proves nothing
+    return gap < infinity ? gap / std::fmax(primal, 1e-12 * null) : infinity;  // NaN: Inf
   }
 
  private:
@@ -102,7 +103,7 @@ class FusedProx {
     }
   };
 
-  // The cut between zero and the values of one side: above zero (side = 1) or below (-1).
+  // The cut between zero and the values above it (side = 1) or below it (side = -1).
   struct ZeroCut {
     const Input* input;
     const Network* net;
@@ -111,8 +112,9 @@ class FusedProx {
     bool open(int, int) const { return true; }
   };
 
-  // Thresholds far below the spread of z: many values are near zero, and the cut at zero is slow
-  // without a flow to start from. Excluded nodes have an infinite threshold and count as large.
+  // True if the thresholds are much smaller than the spread of z. Then many values are near zero,
+  // and the cut at zero is slow without a flow to start from. Excluded nodes have an infinite
+  // threshold and count as large.
   static bool are_small(const Input& input) {
     const auto& m = input.masses->array();
     const double mass = m.sum(), mean = (m * input.z->array()).sum() / mass;
@@ -139,7 +141,7 @@ class FusedProx {
     return connected_parts(*graph_, inside);
   }
 
-  // The same for a connected part of the graph.
+  // The same for one component of the graph.
   void add_support(const Input& input, int side, const std::vector<int>& part, std::vector<int>& inside) {
     ZeroCut cut{&input, &net_, side};
     double size = 0;
@@ -168,12 +170,12 @@ class FusedProx {
     for (const auto& part : parts)
       for (int i : part) {
         b[i] += centre_[i];
-        if (side * b[i] < 0) b[i] = 0;  // rounding at the edge of zero
+        if (side * b[i] < 0) b[i] = 0;  // rounding near zero
       }
   }
 
-  // Centred values round better. Beside zero only where all are far from it: what is near must stay as
-  // exact as it is.
+  // Centred values have smaller rounding errors. Next to zero the values are centred only if all
+  // are far from zero: values near zero must keep their accuracy.
   static double centre_of(const Input& input, const std::vector<int>& part, int side) {
     double mass = 0, centre = 0, spread = 0;
     for (int i : part) mass += (*input.masses)[i];
@@ -206,7 +208,7 @@ class FusedProx {
   Eigen::VectorXd centre_;
   Eigen::VectorXd last_;  // the last solution, empty before the first
   double theta_ = std::numeric_limits<double>::quiet_NaN();
-  Parts parts_;  // of the graph
+  Parts parts_;  // components of the graph
   std::vector<int> seeds_;
 };
 

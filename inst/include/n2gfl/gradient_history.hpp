@@ -1,7 +1,8 @@
-// Remembers the last pairs (r, X'r). A new residual that is almost a combination of old ones has
-// almost the same combination of gradients, and what is left bounds the error column by column:
+// Stores the last pairs (r, X'r). If a new residual is almost a linear combination of old ones,
+// its gradient is almost the same combination of the old gradients, with an error bound for each
+// column:
 //   |x_j'r - prediction_j| <= |x_j| * |r - combination|.
-// Most columns are settled by this bound and never multiplied.
+// For most columns this bound suffices, and the product is never computed.
 #pragma once
 
 #include <Eigen/Dense>
@@ -28,8 +29,8 @@ class GradientHistory {
     }
   }
 
-  // Fills `gradient` with the prediction and returns the bound of |r - combination|, with slack for
-  // the rounding in the stored gradients.
+  // Fills `gradient` with the prediction and returns a bound of |r - combination|, which includes
+  // the rounding errors of the stored gradients.
   double predict(const VectorXd& residual, VectorXd& gradient) const {
     const int pairs = static_cast<int>(residuals_.size());
     MatrixXd basis(residual.size(), pairs);

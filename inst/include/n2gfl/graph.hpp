@@ -1,7 +1,7 @@
-// A weighted undirected graph in compressed rows: every edge is stored as two opposite arcs.
-// Arcs of a node are sorted by head, so walking the nodes and taking the arcs with head > node
-// visits the edges in the order (from, to) that the R side uses. Weights that are all equal, as
-// they mostly are, take no memory.
+// A weighted undirected graph in compressed rows: every edge is stored as two opposite arcs. The
+// arcs of a node are sorted by head, so the arcs with head > node, taken node by node, are the
+// edges in the order (from, to) of the R code. If all weights are equal, as in most graphs, they
+// take no memory.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class Graph {
  public:
   Graph() : first_(1, 0) {}
 
-  // Parallel edges are merged by adding their weights, edges of weight zero are dropped.
+  // Parallel edges are merged by adding their weights; edges of weight zero are dropped.
   Graph(int nodes, std::vector<Edge> edges) : nodes_(nodes) {
     check(edges);
     merge(edges);
@@ -84,7 +84,7 @@ class Graph {
     const auto differs = [&](const Edge& e) { return e.weight != edges[0].weight; };
     if (!edges.empty()) common_weight_ = edges[0].weight;
     if (std::any_of(edges.begin(), edges.end(), differs)) weight_.resize(head_.size());
-    // Edges come sorted by (from, to). Filling the backward arcs first keeps every row sorted.
+    // Edges are sorted by (from, to). Filling the backward arcs first keeps every row sorted.
     std::vector<int> next(first_.begin(), first_.end() - 1);
     for (const Edge& e : edges) set_arc(next[e.to]++, e.from, e.weight);
     for (const Edge& e : edges) set_arc(next[e.from]++, e.to, e.weight);
@@ -98,10 +98,10 @@ class Graph {
   int nodes_ = 0;
   std::vector<int> first_, head_;
   double common_weight_ = 0;
-  std::vector<double> weight_;  // empty if all are equal
+  std::vector<double> weight_;  // empty if all weights are equal
 };
 
-// Labels 0, 1, ... of the connected components; `joins(arc)` says which arcs count.
+// Labels 0, 1, ... of the connected components; `joins(node, arc)` says which arcs connect.
 template <class Joins>
 std::vector<int> components(const Graph& graph, Joins joins, int& count) {
   std::vector<int> label(graph.nodes(), -1), queue;

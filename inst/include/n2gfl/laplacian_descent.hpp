@@ -1,6 +1,6 @@
-// Fits with the Laplacian penalty. There are no regions here, and often many nonzero coefficients: so
-// Newton's method outside, and inside coordinate descent on a working set, sped up by conjugate gradients
-// on the support, where the quadratic has no kinks.
+// Fits with the Laplacian penalty. It forms no regions, and many coefficients can be nonzero. The
+// outer method is Newton's; each quadratic is solved by coordinate descent on a working set,
+// accelerated by conjugate gradients on the support, where the quadratic has no kinks.
 #pragma once
 
 #include <algorithm>
@@ -51,12 +51,12 @@ class LaplacianDescent final : public PathSolver {
   }
 
  private:
-  static constexpr double kInnerShare = 0.1;  // of the gap: how well a quadratic is solved
+  static constexpr double kInnerShare = 0.1;  // share of the gap: accuracy of each quadratic
   static constexpr int kMostStalls = 5;
-  static constexpr int kMostRounds = 200;      // of sweeps and conjugate gradients
+  static constexpr int kMostRounds = 200;      // of one sweep and one run of conjugate gradients
   static constexpr int kMostCgSteps = 100;
 
-  // Loss, objective, the downhill gradient of the smooth part, and the gap.
+  // Computes loss, objective, negative gradient of the smooth part, and gap.
   double certify() {
     loss_ = model_.profile.evaluate(eta_, residual_, &curvature_);
     objective_ = loss_ + penalty_.value(beta_);
@@ -73,7 +73,7 @@ class LaplacianDescent final : public PathSolver {
     }
   }
 
-  // One Newton step on the working set; returns what it gained.
+  // One Newton step on the working set; returns the decrease of the objective.
   double newton_step(double accuracy) {
     const VectorXd start = beta_;
     prepare_quadratic();
@@ -84,8 +84,9 @@ class LaplacianDescent final : public PathSolver {
     return line_search(start);
   }
 
-  // The unpenalised part is at its best for every beta: for a column x with c = basis' D x that takes
-  // c' M^{-1} c from its curvature, M = basis' D basis, and couples columns through `shift_`.
+  // The unpenalised part is optimal for every beta. For a column x with c = basis' D x this
+  // reduces its curvature by c' M^{-1} c, M = basis' D basis, and couples the columns through
+  // `shift_`.
   void prepare_quadratic() {
     const MatrixXd weighted = curvature_.asDiagonal() * model_.profile.basis();
     const MatrixXd inner = model_.profile.basis().transpose() * weighted;
@@ -107,7 +108,7 @@ class LaplacianDescent final : public PathSolver {
     shift_.setZero(weighted.cols());
   }
 
-  // Downhill slope of the quadratic model along the k-th coordinate of the working set.
+  // Negative slope of the quadratic model along the k-th coordinate of the working set.
   double slope(int k) const {
     return model_.x.dot(work_[k], left_) + coupling_.col(k).dot(shift_) -
            penalty_.slope(beta_, work_[k]);
@@ -119,8 +120,9 @@ class LaplacianDescent final : public PathSolver {
     shift_ += change * response_.col(k);
   }
 
-  // Every coordinate to its best. Returns slopes times coefficients: what the model's gap was before,
-  // about. (What the sweep gains says little where the quadratic is stiff.)
+  // Sets every coordinate to its optimum. Returns the sum of slopes times coefficients, an
+  // estimate of the model's gap before the sweep. (The decrease of the objective says little if
+  // the quadratic is ill-conditioned.)
   double sweep() {
     double wrong = 0;
     for (int k = 0; k < static_cast<int>(work_.size()); ++k) {
@@ -137,7 +139,7 @@ class LaplacianDescent final : public PathSolver {
     return wrong;
   }
 
-  // Newton's direction on the support by conjugate gradients, as far as no sign changes.
+  // Newton's direction on the support by conjugate gradients, shortened so that no sign changes.
   void descend_on_support() {
     std::vector<int> support;
     for (int k = 0; k < static_cast<int>(work_.size()); ++k)
@@ -162,7 +164,8 @@ class LaplacianDescent final : public PathSolver {
     }
   }
 
-  // The best of the iterates: on a stiff graph rounding can make the later ones diverge.
+  // Returns the best iterate, because on an ill-conditioned graph rounding can make later ones
+  // diverge.
   VectorXd conjugate_gradients(const std::vector<int>& support, const VectorXd& right) const {
     VectorXd x = VectorXd::Zero(right.size()), residual = right, scaled(right.size());
     VectorXd diagonal(right.size());
@@ -208,7 +211,7 @@ class LaplacianDescent final : public PathSolver {
     return out;
   }
 
-  // The quadratic's minimum need not lower the true objective: halve the way until it does.
+  // The minimum of the quadratic need not lower the true objective: halves the step until it does.
   double line_search(const VectorXd& start) {
     const VectorXd direction = beta_ - start;
     VectorXd change = VectorXd::Zero(model_.x.rows()), ignored;
@@ -220,8 +223,8 @@ class LaplacianDescent final : public PathSolver {
       if (t < 1) beta_ = start + t * direction;
       const double now =
           model_.profile.evaluate(eta_ + t * change, ignored) + penalty_.value(beta_);
-      const bool falls = now <= before + 1e-13 * model_.null_value;  // rounding decides nothing
-      if (!falls) continue;                                          // NaN does not fall either
+      const bool falls = now <= before + 1e-13 * model_.null_value;  // ignores rounding
+      if (!falls) continue;                                          // also for NaN
       eta_ += t * change;
       return before - now;
     }
@@ -235,8 +238,8 @@ class LaplacianDescent final : public PathSolver {
   VectorXd residual_, curvature_, gradient_;
   double loss_ = 0, objective_ = 0;
   std::vector<int> work_;
-  MatrixXd coupling_, response_;  // of the working set's columns with the unpenalised part
-  VectorXd bend_, left_, shift_;  // curvatures; the model's residual, and what U adds to it
+  MatrixXd coupling_, response_;  // of the working set with the unpenalised part
+  VectorXd bend_, left_, shift_;  // curvatures; the model's residual; its unpenalised part
 };
 
 }  // namespace n2gfl

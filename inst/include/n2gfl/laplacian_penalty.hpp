@@ -1,9 +1,9 @@
 // lambda1 sum u_i |b_i| + lambda2 sum w_ij (b_i - b_j)^2: the second term is smooth.
 //
-// Its certificate: with phi_ij = -2 lambda2 w_ij (b_i - b_j) as dual variables of the edges, s (r, phi) is
-// feasible when s |g_i| <= lambda1 u_i for g = X'r - 2 lambda2 L b (one-sided for b >= 0), and the edges
-// cost s^2 lambda2 b'Lb. Where u_i = 0 no s helps: there r and the b of the edges are moved by one Newton
-// step of those features, after which g_i = 0.
+// Its certificate: with phi_ij = -2 lambda2 w_ij (b_i - b_j) as dual variables of the edges, s (r,
+// phi) is feasible if s |g_i| <= lambda1 u_i for g = X'r - 2 lambda2 L b (one-sided for b >= 0),
+// and the edges add s^2 lambda2 b'Lb. Where u_i = 0, no scaling s helps: there r and the b of the
+// edges are moved by one Newton step in those features, after which g_i = 0.
 #pragma once
 
 #include <algorithm>
@@ -82,7 +82,7 @@ class LaplacianPenalty final : public Penalty {
     return gap_at(beta, residual, objective, gradient);
   }
 
-  // The same where the gradient of loss and smooth part together is known; it points downhill.
+  // The same if the negative gradient of loss plus smooth part is known.
   double gap_at(const VectorXd& beta, const VectorXd& residual, double objective,
                 const VectorXd& gradient) const {
     DualPoint dual{residual, beta, gradient};
@@ -91,12 +91,12 @@ class LaplacianPenalty final : public Penalty {
     for (int round = 0; round < kMostRounds && add_objecting(dual.gradient, rounding, free); ++round) {
       if (free.size() > kMostFree) return estimate(beta, residual, objective, gradient);
       dual = {residual, beta, gradient};
-      for (int pass = 0; pass < 2; ++pass) newton_step(free, dual);  // the second for its digits
+      for (int pass = 0; pass < 2; ++pass) newton_step(free, dual);  // second pass for accuracy
     }
     return gap_of(objective, dual, rounding);
   }
 
-  // With all penalised coefficients at zero in `beta` and the others at their best.
+  // `beta` has all penalised coefficients at zero and the others at their optimum.
   double lambda1_max_at(const VectorXd& beta, const VectorXd& gradient) const {
     double largest = 0;
     for (int i = 0; i < model_.features(); ++i) {
@@ -109,9 +109,9 @@ class LaplacianPenalty final : public Penalty {
 
  private:
   static constexpr int kMostRounds = 10;
-  static constexpr std::size_t kMostFree = 1000;  // features in one dense system
+  static constexpr std::size_t kMostFree = 1000;  // largest size of the dense system
 
-  // The edges' dual variables are given by differences of `potential`, which is beta or close to it.
+  // The dual variables of the edges are differences of `potential`, which is beta or close to it.
   struct DualPoint {
     VectorXd theta, potential, gradient;
   };
@@ -132,7 +132,7 @@ class LaplacianPenalty final : public Penalty {
     return relative_gap(model_, objective + edges, dual.theta, left, rounding);
   }
 
-  // Features that no penalty holds and that want to move. True if there are new ones.
+  // Adds the unpenalised features with a nonzero gradient. Returns true if there are new ones.
   bool add_objecting(const VectorXd& gradient, double rounding, std::vector<int>& free) const {
     const std::size_t before = free.size();
     for (int i = 0; i < model_.features(); ++i) {
@@ -179,7 +179,8 @@ class LaplacianPenalty final : public Penalty {
     }
   }
 
-  // Too many free features for a proof: what they want is charged at twice the largest coefficient.
+  // With too many free features for a proof, their gradients are multiplied by twice the largest
+  // coefficient and added to the gap.
   double estimate(const VectorXd& beta, const VectorXd& residual, double objective,
                   const VectorXd& gradient) const {
     const double infinity = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// X'r, one column at a time and only when somebody asks: values are exact or known within a bound.
+// X'r, one column at a time and only on request: values are exact or known within a bound.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ class LazyGradient {
     history_.store(model.null_residual, model.null_gradient);
   }
 
-  // From now on values belong to this residual; what is known of old ones serves as prediction.
+  // Sets the residual. Stored gradients of earlier residuals serve as predictions.
   void set_residual(const VectorXd& residual) {
     residual_ = &residual;
     nuisance_part_ = model_->x.nuisance_part(residual);
@@ -34,7 +34,7 @@ class LazyGradient {
     return values_[i];
   }
 
-  // The exact values of many columns.
+  // Computes the exact values of many columns.
   void compute(const std::vector<int>& columns) {
     for (std::size_t k = 0; k < columns.size(); ++k) {
       if (k + 2 < columns.size()) model_->x.fetch(columns[k + 2]);
@@ -42,7 +42,7 @@ class LazyGradient {
     }
   }
 
-  // A prediction for every column that is not exact, with |true - value| <= error(i).
+  // Predicts every column that is not exact, with |true - value| <= error(i).
   void predict() {
     if (predicted_) return;
     distance_ = history_.predict(*residual_, guess_);
@@ -55,7 +55,7 @@ class LazyGradient {
     return epoch_of_[i] == epoch_ ? 0.0 : model_->column_norm[i] * distance_;
   }
 
-  // The residual is the null fit's, whose gradient the model knows.
+  // Tells that the residual is that of the null fit, whose gradient the model stores.
   void assume_null() {
     values_ = model_->null_gradient;
     std::fill(epoch_of_.begin(), epoch_of_.end(), epoch_);

@@ -1,7 +1,8 @@
-// Every level of a total-variation problem, exactly, by divide and conquer. On a connected piece
+// All levels of a total-variation problem, exactly, by divide and conquer. On a connected piece
 //   min_b  sum_i m_i/2 b_i^2 - c_i b_i + sum_ij capacity_ij |b_i - b_j|
-// the set {b > t} is a minimum cut with node terms c_i - m_i t. Cut a piece at its mean level: what
-// does not split is constant, what splits is cut again, with the flow that is already there.
+// the set {b > t} is a minimum cut with node terms c_i - m_i t. A piece is cut at its mean level.
+// If the cut does not split it, the piece is constant; otherwise each part is cut again, starting
+// from the present flow.
 #pragma once
 
 #include <algorithm>
@@ -22,22 +23,23 @@ struct NodeTerms {
   Eigen::VectorXd mass;
   Eigen::VectorXd linear;
 
-  // With a flow, node i on its own wants the value rest_i / mass_i. Where the flow is right, that
-  // is the solution.
+  // Given a flow, node i alone prefers the value rest_i / mass_i. If the flow is optimal, that is
+  // the solution.
   double rest(const Network& net, int i) const { return linear[i] - net.outflow(i); }
   double excess(const Network& net, int i, double level) const {
     return rest(net, i) - mass[i] * level;
   }
 };
 
-// The mean of what some nodes want, and what rounding can leave of the excess of one of them.
+// The mean of the values that some nodes prefer, and a bound of the rounding error of one node's
+// excess.
 struct LevelAndRounding {
   double level, rounding;
 };
 
 inline LevelAndRounding mean_level(const NodeTerms& terms, const Network& net, const int* nodes,
                                    int count) {
-  long double sum = 0, mass = 0;  // a sum of many must be better than the rounding of one
+  long double sum = 0, mass = 0;  // the sum must be more accurate than one term
   double size = 0, largest_mass = 0;
   for (int k = 0; k < count; ++k) {
     const int i = nodes[k];
@@ -58,7 +60,7 @@ class LevelSets {
         part_(network.nodes(), kOutside), parent_(network.nodes(), kNone),
         scratch_(network.nodes()) {}
 
-  // Finds b on the given nodes. The flow on arcs that lead out of them stays as it is.
+  // Finds b on the given nodes. The flow on arcs that leave them is not changed.
   void resolve(std::vector<int> nodes, Eigen::VectorXd& b) {
     nodes_ = std::move(nodes);
     pieces_.clear();
@@ -75,7 +77,7 @@ class LevelSets {
  private:
   static constexpr int kOutside = -1, kNone = -1;
 
-  struct Piece {  // connected nodes nodes_[begin, end), breadth first, marked with part_ == part
+  struct Piece {  // nodes_[begin, end) are connected, breadth first, and have part_ == part
     int begin, end, part;
     bool tree;
     int size() const { return end - begin; }
@@ -109,9 +111,9 @@ class LevelSets {
     split_by_cut(piece);
   }
 
-  // In a tree, sending everything towards the root as far as it fits is a maximum flow: what is
-  // stuck below a full edge has no other way. The search then only reads off the cut. Long chains
-  // need this: augmenting paths there are as long as the chain.
+  // In a tree, sending everything towards the root as far as capacities allow is a maximum flow,
+  // because an excess below a saturated edge has no other path. The search then only finds the
+  // cut. Long chains need this: augmenting paths there would be as long as the chain.
   void drain(const Piece& piece, double level) {
     for (int k = piece.end - 1; k > piece.begin; --k) {
       (*poll_)();
@@ -125,12 +127,13 @@ class LevelSets {
       net_->set_flow_only(up, fits ? up.flow + sent : std::copysign(up.capacity, excess));
       net_->add_outflow(i, sent);
       net_->add_outflow(up.head, -sent);
-      // Much may have come in from below; what its rounding leaves is not a surplus.
+      // After a large inflow from below, the rounding error of the excess must not count as a
+      // surplus.
       if (fits) net_->add_outflow(i, terms_->excess(*net_, i, level));
     }
   }
 
-  // Grows from the side with fewer nodes.
+  // Takes the side with fewer nodes as seeds.
   Grow seed(const LevelCut& problem, const Piece& piece, double tolerance) {
     int above = 0, below = 0;
     for (int k = piece.begin; k < piece.end; ++k) {
@@ -146,7 +149,7 @@ class LevelSets {
     return grow;
   }
 
-  // The excess that could not leave. Rounding leaves a little; that little is no reason to split.
+  // The excess that could not be removed. A small rest from rounding does not split a piece.
   double stuck(const Piece& piece) const {
     double sum = 0;
     int reached = 0;
@@ -168,7 +171,8 @@ class LevelSets {
     split_by_connection(at, piece.end, far);
   }
 
-  // Orders nodes_[begin, end), all marked `part`, by connected pieces and stacks the pieces.
+  // Sorts nodes_[begin, end), all marked `part`, by connected pieces and pushes the pieces on the
+  // stack.
   void split_by_connection(int begin, int end, int part) {
     int filled = begin;
     for (int k = begin; k < end; ++k) {
@@ -179,7 +183,7 @@ class LevelSets {
     std::copy(scratch_.begin() + begin, scratch_.begin() + end, nodes_.begin() + begin);
   }
 
-  // The piece around `start`, breadth first into scratch_ from position `begin` on.
+  // The piece that contains `start`, breadth first, written to scratch_ from position `begin`.
   Piece collect(int start, int part, int begin) {
     Piece piece{begin, begin, parts_++, false};
     auto add = [&](int i, int parent) {

@@ -1,5 +1,5 @@
 // A loss f(eta) = sum_i omega_i l(y_i, eta_i), with observation weights omega that sum to one.
-// Solvers know only this interface: a new family is one new file and one line in families.hpp.
+// Solvers use only this interface: a new family is one new file and one line in families.hpp.
 #pragma once
 
 #include <Eigen/Dense>
@@ -19,15 +19,15 @@ class Loss {
   }
   virtual ~Loss() = default;
 
-  // f(eta), its negative gradient and, when asked for, its second derivatives.
+  // f(eta), its negative gradient and, on request, its second derivatives.
   virtual double evaluate(const VectorXd& eta, VectorXd& residual,
                           VectorXd* curvature = nullptr) const = 0;
 
   // -f*(-theta): with theta = -f'(eta) this is f(eta) + theta'eta. -Inf outside its domain.
   virtual double dual(const VectorXd& theta) const = 0;
 
-  virtual double saturated() const = 0;          // the least value that any eta can reach
-  virtual bool quadratic() const { return false; }  // one Newton step is exact
+  virtual double saturated() const = 0;          // the infimum over all eta
+  virtual bool quadratic() const { return false; }  // a Newton step is exact
 
   const VectorXd& response() const { return y_; }
   const VectorXd& weights() const { return omega_; }

@@ -1,11 +1,12 @@
-// Maximum flow on a graph with symmetric capacities. The flow lives in a Network and is kept
-// between searches, so a search that starts near the answer costs what changed.
+// Maximum flow on a graph with symmetric capacities. The flow is stored in a Network and kept
+// between searches, so a search that starts near the solution costs little.
 //
-// A search sends as much as it can from nodes with a surplus to nodes with a deficit. Every node has a
-// label, a lower bound of its distance to a deficit; what a node has too much it pushes to neighbours
-// with smaller labels, and where it cannot its own label rises (push-relabel). Only what the seeds'
-// surplus passes through is looked at: the cost is local. Where no deficit can be reached any more
-// the surplus stays; the nodes that it could go to are the minimum cut's side of the seeds.
+// A search sends as much flow as possible from nodes with a surplus to nodes with a deficit. Every
+// node has a label, a lower bound of its distance to a deficit. A node pushes its excess to
+// neighbours with smaller labels; if it cannot, its own label is raised (push-relabel). Only nodes
+// that the surplus of the seeds passes through are visited, so the cost is local. Surplus that
+// cannot reach any deficit stays; the nodes that it can reach form the seeds' side of the minimum
+// cut.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +34,7 @@ class Network {
   explicit Network(const Graph& graph) : first_(graph.nodes() + 1), outflow_(graph.nodes(), 0.0) {
     for (int i = 0; i < graph.nodes(); ++i) first_[i + 1] = graph.end(i);
     arcs_.resize(graph.arcs());
-    // Rows are sorted: the arcs of j meet their opposites in the order of the nodes.
+    // Rows are sorted, so the arcs of j meet their opposite arcs in the order of the nodes.
     std::vector<int> opposite(first_.begin(), first_.end() - 1);
     for (int i = 0; i < graph.nodes(); ++i)
       for (int a = graph.begin(i); a < graph.end(i); ++a)
@@ -45,9 +46,9 @@ class Network {
   int end(int node) const { return first_[node + 1]; }
   const Arc& arc(int a) const { return arcs_[a]; }
   int tail(int a) const { return arcs_[arcs_[a].reverse].head; }
-  double outflow(int node) const { return outflow_[node]; }  // net flow that leaves the node
+  double outflow(int node) const { return outflow_[node]; }  // net flow out of the node
 
-  // Capacities become factor * capacity. A feasible flow stays feasible when it is scaled too.
+  // Multiplies capacities and flow by `factor`, which keeps a feasible flow feasible.
   void scale(double factor) {
     for (Arc& u : arcs_) {
       u.capacity *= factor;
@@ -56,12 +57,12 @@ class Network {
     for (double& v : outflow_) v *= factor;
   }
 
-  // Capacities alone: the caller knows that the flow fits.
+  // Multiplies the capacities only: the caller knows that the flow stays feasible.
   void scale_capacities(double factor) {
     for (Arc& u : arcs_) u.capacity *= factor;
   }
 
-  // New capacities for every arc, the flow clamped to them.
+  // Sets the capacities of all arcs and clamps the flow to them.
   void set_capacities(const Graph& graph, double factor) {
     for (int a = 0; a < graph.arcs(); ++a) {
       Arc& u = arcs_[a];
@@ -71,7 +72,7 @@ class Network {
     refresh_outflow();
   }
 
-  // Sets the flow of one arc and of its opposite; the caller keeps |flow| <= capacity.
+  // Sets the flow of an arc and of its opposite; the caller ensures |flow| <= capacity.
   void set_flow(int a, double flow) {
     Arc& u = arcs_[a];
     const double change = flow - u.flow;
@@ -80,7 +81,7 @@ class Network {
     set_flow_only(u, flow);
   }
 
-  // The same for a step of an augmenting path, whose inner nodes keep their outflow.
+  // The same without updating the outflow of the two nodes.
   void set_flow_only(Arc& u, double flow) {
     u.flow = flow;
     arcs_[u.reverse].flow = -flow;
@@ -89,8 +90,8 @@ class Network {
   Arc& arc(int a) { return arcs_[a]; }
   void add_outflow(int node, double amount) { outflow_[node] += amount; }
 
-  // Sums the arcs anew: no drift from many small updates. Returns what rounding may still do to one
-  // of the sums.
+  // Sums the flows again, to remove the drift of many small updates. Returns a bound of the
+  // rounding error of one sum.
   double refresh_outflow() {
     double largest = 0;
     for (int i = 0; i < nodes(); ++i) largest = std::fmax(largest, refresh_outflow(i));
@@ -113,7 +114,7 @@ class Network {
   std::vector<double> outflow_;
 };
 
-// Which nodes the search grows from: those with a surplus, or (mirrored) those with a deficit.
+// Where the search starts: at nodes with a surplus or (mirrored) at nodes with a deficit.
 enum class Grow : int { from_surplus = 1, from_deficit = -1 };
 
 class MaxFlow {
@@ -121,9 +122,10 @@ class MaxFlow {
   MaxFlow(Network& network, Poll& poll)
       : net_(&network), poll_(&poll), node_(network.nodes()) {}
 
-  // Problem: double excess(int node), asked once per touched node, and bool open(int i, int j): may
-  // flow cross between neighbours i and j? An excess within the tolerance counts as none. Nodes with
-  // a surplus that are no seeds keep it, and let the seeds' surplus pass.
+  // Problem has double excess(int node), called once per touched node, and bool open(int i, int
+  // j): may flow cross between neighbours i and j? An excess within the tolerance counts as zero.
+  // Nodes that have a surplus but are not seeds keep it, and the surplus of the seeds can pass
+  // through them.
   template <class Problem>
   void run(Problem& problem, const std::vector<int>& seeds, Grow grow, double tolerance) {
     start(grow, tolerance);
@@ -139,24 +141,24 @@ class MaxFlow {
     find_side_of_seeds(problem);
   }
 
-  // Nodes that the last search looked at; all others are beyond its reach.
+  // Nodes that the last search visited; it cannot reach any others.
   const std::vector<int>& touched() const { return touched_; }
   bool is_touched(int i) const { return node_[i].stamp == run_; }
-  // On the seeds' side of the minimum cut: what the seeds could not get rid of is stuck here.
+  // On the seeds' side of the minimum cut: the remaining surplus of the seeds stays here.
   bool reached(int i) const { return is_touched(i) && node_[i].mark; }
-  // What is left, for touched nodes.
+  // The remaining excess of touched nodes.
   double excess(int i) const { return sign_ * (node_[i].surplus + node_[i].kept); }
 
  private:
-  static constexpr int kCutOff = std::numeric_limits<int>::max();  // label: no deficit can be reached
-  static constexpr std::size_t kRelabelsPerNode = 1;  // then all labels are made exact
+  static constexpr int kCutOff = std::numeric_limits<int>::max();  // label: cannot reach a deficit
+  static constexpr std::size_t kRelabelsPerNode = 1;  // then all labels are recomputed
 
-  // One record a node, so that a look at a neighbour costs one line of cache. Surplus and deficit
-  // are those of the search, mirrored if it grows from deficits.
+  // One record per node, so that visiting a neighbour costs one cache line. Surplus and deficit
+  // are those of the search, that is, mirrored if it starts from deficits.
   struct Node {
     double surplus = 0;  // to be pushed on; negative: a deficit
-    double kept = 0;     // the surplus of a node that is no seed
-    int stamp = 0;       // of the search that last touched it; older records mean nothing
+    double kept = 0;     // surplus of a node that is not a seed
+    int stamp = 0;       // search that last touched the node; older records are invalid
     int label = 0;
     bool queued = false;
     bool mark = false;
@@ -176,7 +178,7 @@ class MaxFlow {
     waiting_.clear();
   }
 
-  // A node without deficit is at least one step from the next.
+  // A node without deficit is at least one step away from a deficit.
   template <class Problem>
   void touch(Problem& problem, int i) {
     if (node_[i].stamp == run_) return;
@@ -206,7 +208,7 @@ class MaxFlow {
   double room(const Arc& u) const { return u.capacity - sign_ * u.flow; }
   double room_back(const Arc& u) const { return u.capacity + sign_ * u.flow; }
 
-  // Pushes until nothing is left, or nothing can be done about what is left.
+  // Pushes until no surplus is left or no deficit can be reached.
   template <class Problem>
   void discharge(Problem& problem, int i) {
     node_[i].queued = false;
@@ -217,7 +219,7 @@ class MaxFlow {
     }
   }
 
-  // Returns the smallest label of a neighbour that could still take something.
+  // Returns the smallest label of a neighbour that still has free capacity.
   template <class Problem>
   int push_down(Problem& problem, int i) {
     int lowest = kCutOff;
@@ -235,8 +237,8 @@ class MaxFlow {
     return lowest;
   }
 
-  // No deficit gets more than it lacks. What becomes full or empty is set exactly so: no later test
-  // depends on a difference that rounds to almost zero.
+  // A deficit gets no more than it lacks. A saturated arc and a balanced node are set exactly, so
+  // that no later test depends on a difference that rounds to almost zero.
   void push(int i, Arc& u) {
     Node &from = node_[i], &to = node_[u.head];
     double amount = std::fmin(from.surplus, room(u));
@@ -258,19 +260,20 @@ class MaxFlow {
     ++at_label_[label];
   }
 
-  // Every way to a deficit goes through all smaller labels: where one is missing there is no way. Nor
-  // is there one longer than all nodes in a row, so labels, and with them the search, come to an end.
+  // Every path to a deficit passes all smaller labels, so there is none if one of these labels is
+  // unused. No path is longer than the number of nodes. Both bound the labels and hence the
+  // search.
   template <class Problem>
   void relabel(Problem& problem, int i, int lowest) {
     ++relabels_;
     const int old = node_[i].label;
     const bool hopeless = lowest == kCutOff || lowest > static_cast<int>(touched_.size());
-    // A deficit that the push just filled may leave the label as it is: then the push goes on.
+    // If the push just filled a deficit, the label may stay as it is, and pushing continues.
     set_label(i, hopeless ? kCutOff : std::max(old, lowest + 1));
     if (!hopeless && old >= 2 && at_label_[old] == 0) cut_off(problem, i);
   }
 
-  // The node, and with it all that it can push to.
+  // Cuts off the node and all nodes that it can push to.
   template <class Problem>
   void cut_off(Problem& problem, int start) {
     set_label(start, kCutOff);
@@ -283,7 +286,8 @@ class MaxFlow {
         [&](int, int j) { set_label(j, kCutOff); });
   }
 
-  // Exact distances to the nearest deficit, breadth first. A node that was not touched yet may be one.
+  // Computes exact distances to the nearest deficit, breadth first. A node that was not yet
+  // touched may be a deficit.
   template <class Problem>
   void relabel_all(Problem& problem) {
     relabels_ = 0;
@@ -331,7 +335,8 @@ class MaxFlow {
         [&](int, int j) { node_[j].mark = true; });
   }
 
-  // Breadth first along arcs with room: `enter(i, j)` once for every node that `may_enter(i, j)`.
+  // Breadth first along arcs with room: calls `enter(i, j)` once for every node with `may_enter(i,
+  // j)`.
   template <class Problem, class Room, class MayEnter, class Enter>
   void spread_from(Problem& problem, std::vector<int> queue, Room room, MayEnter may_enter,
                    Enter enter) {
@@ -354,7 +359,7 @@ class MaxFlow {
   std::size_t relabels_ = 0;
   std::vector<Node> node_;
   std::vector<int> touched_, active_, waiting_;
-  std::vector<int> at_label_;  // how many touched nodes have each label
+  std::vector<int> at_label_;  // number of touched nodes with each label
 };
 
 }  // namespace n2gfl

@@ -1,9 +1,10 @@
-// What stays the same along a path: the data, the graph, the penalty factors, and the null fit.
+// Everything that is constant along a path: the data, the graph, the penalty factors and the null
+// fit.
 //
 //   minimise  F(X beta) + lambda1 sum_i u_i |beta_i| + lambda2 sum_ij w_ij |beta_i - beta_j|
 //
-// with F the profiled loss. Solvers see beta >= 0 or free beta only: for nonpositive beta the design
-// is mirrored.
+// where F is the profiled loss. Solvers handle beta >= 0 or free beta only: for nonpositive beta
+// the design is mirrored.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 
 namespace n2gfl {
 
-// X holds something that is no number.
+// X contains a value that is not finite.
 struct NotFinite : std::invalid_argument {
   NotFinite() : std::invalid_argument("`x` must hold finite numbers.") {}
 };
@@ -33,7 +34,7 @@ struct Model {
     column_norm.resize(x.cols());
     null_gradient.resize(x.cols());
     const VectorXd part = x.nuisance_part(null_residual);
-    for (int j = 0; j < x.cols(); ++j) {  // one pass over X for all that is needed of it
+    for (int j = 0; j < x.cols(); ++j) {  // the only pass over X
       const Design::Survey seen = x.survey(j, null_residual, part);
       if (!seen.finite) throw NotFinite();
       null_gradient[j] = seen.dot;
@@ -47,14 +48,14 @@ struct Model {
 
   int features() const { return x.cols(); }
 
-  // lambda1 * u_i. An infinite u_i excludes the feature whatever lambda1 is, and an infinite lambda1
-  // leaves only unpenalised features.
+  // lambda1 * u_i. An infinite u_i excludes the feature for every lambda1; an infinite lambda1
+  // excludes all penalised features.
   double threshold(double lambda1, int i) const {
     if (std::isinf(factor[i])) return factor[i];
     return factor[i] == 0 ? 0.0 : lambda1 * factor[i];
   }
 
-  // Gradients below this are rounding.
+  // Gradients below this value may be rounding errors.
   double rounding(const VectorXd& residual) const {
     return 1e-15 * largest_norm * residual.norm() + std::numeric_limits<double>::min();
   }

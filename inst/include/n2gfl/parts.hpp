@@ -1,5 +1,5 @@
-// Connected parts of a set of nodes, where a rule says which neighbours belong together: the parts of a
-// support, or its pieces of one value.
+// Connected parts of a set of nodes, where a rule says which neighbours belong together: the
+// components of a support, or its regions of one value.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace n2gfl {
 
-// The part of each node in `nodes`, numbered from 0 in the order of their first nodes. The rule `same`
-// takes two positions in `nodes`.
+// The part of each node in `nodes`, numbered from 0 by their first nodes. The rule `same` takes
+// two positions in `nodes`.
 template <class Same>
 std::vector<int> label_parts(const Graph& graph, const std::vector<int>& nodes, Same same) {
   const int count = static_cast<int>(nodes.size());
@@ -42,7 +42,7 @@ int count_parts(const Graph& graph, const std::vector<int>& nodes, Same same) {
   return part.empty() ? 0 : 1 + *std::max_element(part.begin(), part.end());
 }
 
-// The connected parts of `nodes`, each with its nodes in the order in which they were given.
+// The connected parts of `nodes`, each with its nodes in the given order.
 inline std::vector<std::vector<int>> connected_parts(const Graph& graph, const std::vector<int>& nodes) {
   const std::vector<int> part = label_parts(graph, nodes, [](int, int) { return true; });
   std::vector<std::vector<int>> parts;

@@ -1,4 +1,4 @@
-// From data and settings to fits along a grid of penalties, warm from row to row.
+// Fits along a grid of penalties, from data and settings. Each row starts from the fit before it.
 #pragma once
 
 #include <algorithm>
@@ -48,8 +48,8 @@ struct Fit {
   VectorXd covariates;
   std::vector<int> index;  // nonzero coefficients
   std::vector<double> value;
-  int pieces = 0;   // connected sets of one nonzero value
-  int regions = 0;  // connected parts of the support
+  int pieces = 0;   // regions of one nonzero value
+  int regions = 0;  // components of the support
   double deviance_ratio = 0, gap = 0;
   int iterations = 0;
   bool converged = false;
@@ -76,7 +76,7 @@ class Path {
   Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;
 
-  // The loss with intercept and offset alone: where the deviance ratio starts.
+  // The loss with intercept and offset only, at which the deviance ratio is zero.
   double null_loss() const { return null_loss_; }
 
   // Features whose t statistic, on the residuals of the model without features, exceeds `least`.
@@ -102,7 +102,8 @@ class Path {
 
   double lambda1_max(double lambda2) { return direct_->lambda1_max(lambda2); }
 
-  // Rows by lambda2, then lambda1; values that the user left open are made from the data.
+  // Rows by lambda2, then lambda1; penalties that the user did not give are computed from the
+  // data.
   std::vector<Penalties> grid(const std::vector<double>& lambda1, std::vector<double> lambda2) {
     if (lambda2.empty()) lambda2 = geometric(largest_lambda2(), 0.01, settings_.nlambda2);
     std::vector<Penalties> rows;
@@ -124,11 +125,11 @@ class Path {
   }
 
  private:
-  static constexpr double kFarRatio = 0.2;  // a larger step down in lambda1 needs rows in between
+  static constexpr double kFarRatio = 0.2;  // a larger decrease of lambda1 needs steps in between
   static constexpr double kStepRatio = 0.2;
 
-  // Least squares sees y - offset alone, and beside an intercept the means of both do not matter:
-  // taken out first, they cost no digits later. Returns the mean of y - offset.
+  // Least squares depends on y - offset only, and with an intercept the means of both do not
+  // matter. Subtracting them first avoids a loss of digits. Returns the mean of y - offset.
   static double take_out_mean(const Settings& settings, const VectorXd& weights, VectorXd& response,
                               VectorXd& offset) {
     if (settings.family != "gaussian") return 0;
@@ -153,7 +154,7 @@ class Path {
     return all;
   }
 
-  // A column without variation has no standardised form: its coefficient is held at zero.
+  // A constant column cannot be standardised: its coefficient is fixed at zero.
   void standardise(VectorXd& factor) {
     design_.standardise(loss_->weights());
     for (int j = 0; j < design_.cols(); ++j)
@@ -176,8 +177,9 @@ class Path {
                                                     settings_.algorithm == "fista");
   }
 
-  // The solver's answer, or fista's where the solver gives up. One that gave up before it did anything
-  // has not seen what fista did in the rows before.
+  // The answer of the solver, or of fista if the solver gives up. A solver that gave up before its
+  // first iteration does not know fista's solutions of earlier rows, so fista then continues from
+  // its own.
   Solution solve(const Penalties& row, bool with_proof) {
     Solution s = solve_by(solver(), row, with_proof);
     if (!s.gave_up) return s;
@@ -212,20 +214,20 @@ class Path {
     return values;
   }
 
-  // Fusion almost as strong as the strongest single feature, and weaker.
+  // A fixed share of the lambda1 at which the first coefficient would enter without fusion.
   double largest_lambda2() { return 0.3 * start_of_path(0.0); }
 
-  // Where no coefficient can ever leave zero, any positive sequence will do.
+  // If no coefficient can leave zero, any positive sequence will do.
   double start_of_path(double lambda2) {
     const double lambda1 = direct_->lambda1_max(lambda2);
     forget_ = true;
     return lambda1 > 0 ? lambda1 : std::max(model_->null_gradient.cwiseAbs().maxCoeff(), 1e-300);
   }
 
-  // Goes down a short path of fits without proof when the row lies far below what the solver knows: much faster
-  // than one cold fit. From nothing both penalties fall together: with the fusion of the last row the
-  // rows before it would have many small regions, all to be fused again. Further down a path the
-  // fusion is what it was.
+  // If the row is far below the solver's last fit, fits a few rows in between without proof, which
+  // is much faster than one cold fit. From a cold start both penalties decrease together: with the
+  // lambda2 of the final row, the rows before it would have many small regions that must be fused
+  // later. From a warm start lambda2 does not change.
   void approach(const Penalties& row) {
     const bool cold = forget_ || row.lambda1 > 1.5 * last_.lambda1;
     if (cold) {
@@ -266,7 +268,7 @@ class Path {
   Settings settings_;
   const Graph& graph_;
   Design design_;
-  double mean_;  // of the response, when it was taken out
+  double mean_;  // of the response, if it was subtracted
   std::unique_ptr<Loss> loss_;
   Profile profile_;
   std::unique_ptr<Model> model_;
@@ -275,7 +277,7 @@ class Path {
   std::unique_ptr<ProximalGradient> stand_in_;
   double null_loss_ = 0;
   Penalties last_{0, 0};
-  bool forget_ = true;  // the solver's state does not belong to the path
+  bool forget_ = true;  // the solver's state is not from this path
 };
 
 }  // namespace n2gfl

@@ -1,5 +1,5 @@
-// A penalty as the proximal gradient methods see it: a smooth part that joins the loss, a prox for the
-// rest, and the duality gap of the whole.
+// A penalty as the proximal gradient methods need it: a smooth part that is added to the loss, a
+// prox for the rest, and the duality gap of the whole.
 #pragma once
 
 #include "model.hpp"
@@ -12,18 +12,18 @@ class Penalty {
 
   virtual void set(double lambda1, double lambda2) = 0;
 
-  // The smooth part at beta; its gradient is added to `gradient`.
+  // The smooth part at beta; adds its gradient to `gradient`.
   virtual double smooth(const VectorXd& beta, VectorXd& gradient) const = 0;
 
   // Curvature of the smooth part along a direction v: v'Hv.
   virtual double smooth_curvature(const VectorXd& v) const = 0;
 
-  virtual double value(const VectorXd& beta) const = 0;  // smooth part included
+  virtual double value(const VectorXd& beta) const = 0;  // includes the smooth part
 
   // argmin_b 1/2 |b - z|^2 + step * (penalty without its smooth part)
   virtual void prox(const VectorXd& z, double step, VectorXd& b) = 0;
 
-  // Relative duality gap at beta; `residual` is that of the loss, `objective` the primal value.
+  // Relative duality gap at beta; `residual` belongs to the loss, `objective` is the primal value.
   virtual double gap(const VectorXd& beta, const VectorXd& residual, double objective,
                      double thresh) = 0;
 };

@@ -1,5 +1,5 @@
 // Lets the caller interrupt long work: the core calls a Poll often, the Poll calls the user's
-// function about ten times a second, and the function throws to stop the work.
+// function about ten times a second, and this function throws to stop the work.
 #pragma once
 
 #include <chrono>
@@ -13,12 +13,12 @@ class Poll {
   Poll() = default;
   explicit Poll(std::function<void()> check) : check_(std::move(check)), last_(Clock::now()) {}
 
-  // For inner loops: looks at the clock once in 256 calls.
+  // For inner loops: reads the clock once in 256 calls.
   void operator()() {
     if (++calls_ == 0) now();
   }
 
-  // For steps that may themselves take long.
+  // For steps that may take long themselves.
   void now() {
     if (!check_) return;
     const auto time = Clock::now();

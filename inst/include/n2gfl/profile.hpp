@@ -1,6 +1,6 @@
-// The loss with its unpenalised part minimised out: F(eta) = min over c of f(eta + offset + U c), where
-// U holds the intercept and the covariates. F is convex and smooth, and its gradient is that of f at
-// the best c, so every solver can work with eta = X beta alone.
+// The loss with its unpenalised part minimised out: F(eta) = min over c of f(eta + offset + U c),
+// where U holds the intercept and the covariates. F is convex and smooth, and its gradient is that
+// of f at the optimal c, so every solver can work with eta = X beta alone.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Profile {
     part_.setZero(basis_.cols());
   }
 
-  // F(eta); the residual is -F'(eta) and is orthogonal to U to rounding.
+  // F(eta); the residual is -F'(eta) and is orthogonal to U up to rounding.
   double evaluate(const VectorXd& eta, VectorXd& residual, VectorXd* curvature = nullptr) {
     base_ = eta + offset_;
     const VectorXd along = basis_.transpose() * loss_->weights().cwiseProduct(base_);
@@ -30,7 +30,7 @@ class Profile {
       const double size = (basis_ * step).cwiseAbs().maxCoeff();
       const bool moved = advance(step, size, value, residual);
       if (!moved || loss_->quadratic() || size < kLastStep) break;
-      if (value <= kNothing * first_value_) break;  // separated: it could go on for ever
+      if (value <= kNothing * first_value_) break;  // separated classes: no minimum exists
     }
     part_ = coef_ + along;
     if (!(first_value_ >= 0)) {
@@ -42,17 +42,17 @@ class Profile {
     return value;
   }
 
-  // The loss of the dual point theta, which must be orthogonal to U.
+  // The dual objective at theta, which must be orthogonal to U.
   double dual(const VectorXd& theta) const { return loss_->dual(theta) - theta.dot(offset_); }
 
-  // v minus its part in U, orthogonal in the weights' inner product; `removed` takes that part's
-  // coordinates. Centring is the case of an intercept alone.
+  // Subtracts from v its projection on U, orthogonal in the inner product of the weights;
+  // `removed` gets its coordinates. With an intercept alone this is centring.
   void project_out(VectorXd& v, VectorXd& removed) const {
     removed.noalias() = basis_.transpose() * loss_->weights().cwiseProduct(v);
     v.noalias() -= basis_ * removed;
   }
 
-  // H minus what the unpenalised part explains, for H = C' diag(h) C and `cross` = C' diag(h) basis.
+  // Subtracts from H = C' diag(h) C what the unpenalised part explains; C are the `columns`.
   void project_hessian(const VectorXd& h, const MatrixXd& columns, MatrixXd& hessian) const {
     if (basis_.cols() == 0) return;
     const MatrixXd weighted = h.asDiagonal() * basis_;
@@ -64,7 +64,7 @@ class Profile {
   const MatrixXd& basis() const { return basis_; }
   const VectorXd& curvature() const { return curvature_; }  // of the loss at the last evaluation
 
-  // Coefficients of the columns of U for coordinates in the basis.
+  // The coefficients of the columns of U for given coordinates in the basis.
   VectorXd coefficients(const VectorXd& coordinates) const { return back_ * coordinates; }
   const VectorXd& coordinates() const { return coef_; }
   const Loss& loss() const { return *loss_; }
@@ -73,14 +73,14 @@ class Profile {
 
  private:
   static constexpr int kMaxSteps = 100;
-  static constexpr double kLastStep = 1e-8;   // Newton squares it: the next step is rounding
-  static constexpr double kSafeStep = 1e-3;   // below it no line search is needed
+  static constexpr double kLastStep = 1e-8;   // quadratic convergence: the next step is rounding
+  static constexpr double kSafeStep = 1e-3;   // no line search below this size
   static constexpr double kFirstLongestStep = 5.0;
-  static constexpr double kNothing = 1e-14;   // of the first value
+  static constexpr double kNothing = 1e-14;   // share of the first value
 
-  // Starts where the whole predictor's part in U was last, whatever eta brings of it: an eta far from
-  // centre costs nothing. Or where it was first, if that is better: far trial points must not spoil
-  // what comes after them.
+  // Starts from the last solution for the whole predictor's part in U, corrected for the part that
+  // eta brings, so that an eta far from centre costs nothing. Restarts from the first solution if
+  // it is better, so that distant trial points do not spoil later evaluations.
   double start(const VectorXd& along, VectorXd& residual) {
     coef_ = part_ - along;
     const double warm = loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
@@ -92,7 +92,8 @@ class Profile {
     return loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
   }
 
-  // basis' diag(omega) basis = I and U = basis * R; columns that repeat others get coefficient zero.
+  // basis' diag(omega) basis = I and U = basis * R; linearly dependent columns get coefficient
+  // zero.
   void orthonormalise(const MatrixXd& unpenalised) {
     basis_.resize(unpenalised.rows(), 0);
     back_.resize(unpenalised.cols(), 0);
@@ -112,7 +113,7 @@ class Profile {
       for (int k = 0; k < rank; ++k) back.row(qr.colsPermutation().indices()[k]) = inverse.row(k);
     }
     basis_ = scaled * back;
-    // Rows without weight have no part in the fit, whatever their covariates are.
+    // Rows without weight must not influence the fit, whatever their covariates are.
     for (int i = 0; i < basis_.rows(); ++i)
       if (root[i] == 0) basis_.row(i).setZero();
     for (int k = 0; k < back.rows(); ++k) back.row(k) /= norms[k] > 0 ? norms[k] : 1.0;
@@ -127,7 +128,7 @@ class Profile {
     const double size = (basis_ * step).cwiseAbs().maxCoeff();
     if (!(size <= longest_step_)) {
       step *= std::isfinite(size) ? longest_step_ / size : 0.0;
-      longest_step_ *= 2;  // a predictor far out is far to come back from
+      longest_step_ *= 2;  // the way back from a distant predictor may be long
     }
     return step;
   }
@@ -153,11 +154,11 @@ class Profile {
   }
 
   const Loss* loss_;
-  double first_value_ = -1;  // of the first evaluation: the scale of the loss
+  double first_value_ = -1;  // value of the first evaluation: the scale of the loss
   double longest_step_ = kFirstLongestStep;
   VectorXd offset_, base_, curvature_;
   VectorXd coef_;               // of the basis
-  VectorXd part_, first_part_;  // of the whole predictor, in the basis: last, and first
+  VectorXd part_, first_part_;  // of the whole predictor: last and first solution
   MatrixXd basis_, back_;
 };
 

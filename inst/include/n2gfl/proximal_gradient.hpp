@@ -1,5 +1,6 @@
-// ISTA and FISTA as in Proposition 1 of the paper, with an exact prox, backtracking and restarts. They are
-// the reference: simple, slow, and certified by the same gap as the fast solvers.
+// ISTA and FISTA as in Proposition 1 of the paper, with an exact prox, backtracking and restarts.
+// They are simple and slow, serve as a reference, and are certified by the same gap as the other
+// solvers. Fista also takes over fits with so many regions that region pursuit would be slower.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +29,7 @@ class ProximalGradient final : public Solver {
     eta_.setZero(model_.x.rows());
   }
 
-  // Goes on from the coefficients of another solver.
+  // Continues from the coefficients of another solver.
   void start(const Solution& solution) {
     beta_.setZero(model_.features());
     for (std::size_t k = 0; k < solution.index.size(); ++k)
@@ -54,7 +55,7 @@ class ProximalGradient final : public Solver {
  private:
   static constexpr int kCheckEvery = 10;
   static constexpr int kRefreshEvery = 10;
-  static constexpr double kRelax = 0.95;  // the step may grow again
+  static constexpr double kRelax = 0.95;  // lets the step grow again
   static constexpr double kRounding = 1e-15;
 
   void step() {
@@ -80,8 +81,9 @@ class ProximalGradient final : public Solver {
     eta_.swap(next_eta);
   }
 
-  // ---- the slope of the loss. Whatever it is at a feature that starts at zero and stays there, the step is
-  // the same: only features that are not zero, or lately were not, are awake and have it found anew.
+  // ---- the slope of the loss. A feature that is zero before and after a step does not depend on
+  // its slope. So only the slopes of active ("awake") features, which are or recently were
+  // nonzero, are computed in every step; all slopes are computed every kRefreshEvery steps.
 
   void find_slope(const VectorXd& residual) {
     if (++age_ < kRefreshEvery) return find_slope(awake_, residual);
@@ -98,8 +100,8 @@ class ProximalGradient final : public Solver {
     model_.x.transpose_times(-residual, features, slope_, model_.threads, model_.poll);
   }
 
-  // Features that left zero are awake from now on. True if they did so by an old slope, which must be
-  // found before the step counts.
+  // Features that leave zero become active. Returns true if they did so because of an old slope,
+  // which must be computed again before the step counts.
   bool wake(const VectorXd& next, const VectorXd& residual) {
     std::vector<int> woken;
     for (int j = 0; j < next.size(); ++j)
@@ -129,8 +131,8 @@ class ProximalGradient final : public Solver {
     lipschitz_ = length > 0 && curved > 0 ? curved / length : 1.0;
   }
 
-  // Does the quadratic with curvature `lipschitz_` lie above the smooth part at the new point? Where the
-  // values differ by rounding only, the residuals still tell.
+  // Is the quadratic with curvature `lipschitz_` above the smooth part at the new point? If the
+  // values differ by rounding only, the residuals decide.
   bool majorised(double value, const VectorXd& gradient, const VectorXd& residual,
                  const VectorXd& next, const VectorXd& next_eta) {
     const VectorXd difference = next - point_;
@@ -146,7 +148,7 @@ class ProximalGradient final : public Solver {
     return bend <= quadratic;
   }
 
-  // The next point: with momentum, unless the last step went against it.
+  // The next point, with momentum unless the last step went against it.
   void extrapolate(const VectorXd& next, const VectorXd& next_eta) {
     double weight = 0;
     if (accelerate_) {
@@ -159,7 +161,7 @@ class ProximalGradient final : public Solver {
     point_eta_ = next_eta + weight * (next_eta - eta_);
   }
 
-  // X v, touching only the columns where v is not zero.
+  // X v, reading only the columns with nonzero v.
   VectorXd times(const VectorXd& v) const {
     VectorXd out = VectorXd::Zero(model_.x.rows());
     for (int j = 0; j < model_.features(); ++j) {
@@ -178,10 +180,10 @@ class ProximalGradient final : public Solver {
   Model& model_;
   std::unique_ptr<Penalty> penalty_;
   bool accelerate_;
-  VectorXd beta_, eta_;         // the iterate and X times it
+  VectorXd beta_, eta_;         // the iterate and X times the iterate
   VectorXd point_, point_eta_;  // where the gradient is taken
   VectorXd residual_;
-  VectorXd slope_;              // -X'r at the point; of features that are not awake an old one
+  VectorXd slope_;              // -X'r at the point; out of date for features that are not active
   std::vector<int> awake_;
   std::vector<char> is_awake_;
   int age_ = 0;                 // of the oldest slopes, in steps

@@ -1,5 +1,5 @@
-// The regions' Hessian X_R' diag(h) X_R for a loss whose curvature h never changes: kept from one
-// Newton step to the next, so that only regions with new columns cost products.
+// The regions' Hessian X_R' diag(h) X_R for a loss with constant curvature h. It is kept from one
+// Newton step to the next, so that only regions with new columns need products.
 #pragma once
 
 #include <Eigen/Dense>
@@ -13,7 +13,7 @@ namespace n2gfl {
 
 class RegionGram {
  public:
-  // The matrix for the regions as they are now; `columns` are theirs.
+  // The matrix for the present regions and their `columns`.
   const MatrixXd& of(const Regions& regions, const MatrixXd& columns, const VectorXd& curvature) {
     const std::vector<int> fresh = move_known(regions);
     if (2 * static_cast<int>(fresh.size()) > regions.size())
@@ -23,7 +23,8 @@ class RegionGram {
     return gram_;
   }
 
-  // The regions have been merged by groups (-1: gone): sums of rows and columns are all it takes.
+  // Updates the matrix after regions were merged by groups (-1: removed), by adding rows and
+  // columns.
   void merge(const std::vector<int>& group, const Regions& merged) {
     MatrixXd rows = MatrixXd::Zero(merged.size(), gram_.cols());
     for (std::size_t k = 0; k < group.size(); ++k)
@@ -40,7 +41,7 @@ class RegionGram {
     for (int k = 0; k < regions.size(); ++k) content_[regions[k].content] = k;
   }
 
-  // Puts what is known in its new place. Returns the regions that are not.
+  // Moves known entries to their new places. Returns the regions without entries.
   std::vector<int> move_known(const Regions& regions) {
     std::vector<int> fresh, known, old;
     for (int k = 0; k < regions.size(); ++k) {
@@ -78,7 +79,7 @@ class RegionGram {
   }
 
   MatrixXd gram_;
-  std::unordered_map<int, int> content_;  // what a region's column is the sum of -> its place
+  std::unordered_map<int, int> content_;  // content number of a region -> its index
 };
 
 }  // namespace n2gfl

@@ -1,7 +1,7 @@
-// Newton's method on the values of the regions: each quadratic model is solved exactly, kinks included,
-// by the active set of contracted_problem.hpp, followed by a line search on the true objective. Where
-// the loss is almost straight the model promises far too much; then its curvature is raised until the
-// promise holds (Levenberg's damping).
+// Newton's method on the values of the regions. Each quadratic model is solved exactly, kinks
+// included, by the active set of contracted_problem.hpp, followed by a line search on the true
+// objective. Where the loss is almost linear, the model predicts a much too large decrease; then
+// its curvature is raised until the prediction holds (Levenberg's damping).
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ class RegionNewton {
  public:
   explicit RegionNewton(const Model& model) : model_(&model) {}
 
-  // Minimises over the regions' values; regions that tie are merged. Stops when a step gains less than
-  // `stop` times the null objective.
+  // Minimises over the regions' values and merges regions that become equal. Stops when a step
+  // gains less than `stop` times the null objective.
   void run(Regions& regions, double lambda1, double lambda2, double stop, int max_steps) {
     for (int step = 0; step < max_steps && regions.size() > 0; ++step) {
       model_->poll.now();
@@ -30,7 +30,7 @@ class RegionNewton {
     evaluate(regions, lambda1, lambda2);
   }
 
-  // Residual, loss and objective at the regions' present values.
+  // Computes residual, loss and objective at the present values of the regions.
   void evaluate(const Regions& regions, double lambda1, double lambda2) {
     VectorXd eta = VectorXd::Zero(model_->x.rows());
     for (int k = 0; k < regions.size(); ++k) eta += regions[k].value * regions[k].column;
@@ -43,10 +43,10 @@ class RegionNewton {
   double objective() const { return loss_ + penalty_; }
 
  private:
-  // A gain that rounding hides. Newton is in its last steps then, and needs no line search.
+  // A gain that is lost in rounding. Newton is then in its last steps and needs no line search.
   static constexpr double kRoundingGain = 1e-13;
-  static constexpr double kRidgeShare = 1e-9;  // of a gain: what the ridge may leave of a quadratic
-  static constexpr int kHalvings = 8;        // a step that needs more of them gets a better model
+  static constexpr double kRidgeShare = 1e-9;  // share of a gain that the ridge may leave
+  static constexpr int kHalvings = 8;        // with more, the model is improved instead
   static constexpr int kMostDampings = 40;
 
   static double penalty(const std::vector<Kink>& kinks, const VectorXd& u) {
@@ -88,19 +88,20 @@ class RegionNewton {
     return t > 0 ? best.decrease : 0;
   }
 
-  // The same step would now cost as much as there is to gain, at least.
+  // Raises the damping so far that the same step would no longer pay.
   void damp(const VectorXd& step, double objective) {
     const double length = step.cwiseAbs2().dot(model_->profile.loss().weights());
     damping_ = std::max(10 * damping_, objective / std::max(length, 1e-300));
   }
 
-  // The model is centred at the start, so the small ridge only shortens steps: it moves no optimum.
+  // The model is centred at the start, so the small ridge shortens steps but does not move the
+  // optimum.
   void fill_hessian(const Regions& regions, const MatrixXd& columns, const VectorXd& curvature,
                     ContractedProblem& problem) {
     const bool quadratic = model_->profile.loss().quadratic();
     MatrixXd hessian =
         quadratic ? gram_.of(regions, columns, curvature) : weighted_gram(columns, curvature);
-    const VectorXd whole = hessian.diagonal();  // the projection may leave nothing but rounding of it
+    const VectorXd whole = hessian.diagonal();  // the projected diagonal may be pure rounding
     if (!quadratic) model_->profile.project_hessian(curvature, columns, hessian);
     hessian.diagonal() += 1e-11 * whole;
     hessian.diagonal().array() += 1e-12 * whole.maxCoeff();
@@ -124,7 +125,7 @@ class RegionNewton {
   RegionGram gram_;
   VectorXd residual_;
   double loss_ = 0, penalty_ = 0;
-  double damping_ = 0;  // curvature added to the loss, per unit of weight
+  double damping_ = 0;  // curvature that is added to the loss, per unit of weight
 };
 
 }  // namespace n2gfl

@@ -1,12 +1,14 @@
-// Region pursuit: the fused fit as a short list of regions. One flow, kept for the whole path, says
-// which pieces must leave their region and proves the end.
+// Region pursuit represents the fused fit as a short list of regions. One flow, kept for the whole
+// path, shows which pieces must leave their region, and proves optimality. It calls max-flow
+// directly and never the prox.
 //
 // For one pair of penalties:
-//   1. Newton on the old regions.
-//   2. On a working set of features: exact gradients, saturate the edges between regions, search. The
-//      pieces that the flow cannot balance are split off; Newton again; until nothing is left.
-//   3. Certificate on all features, most of them settled by a bound of their gradient. If it fails, what
-//      it found joins the working set.
+//   1. Newton's method on the old regions.
+//   2. On a working set of features: compute exact gradients, saturate the edges between regions,
+//      search. Split off the pieces that the flow cannot balance; run Newton's method again. Repeat
+//      until there are no such pieces.
+//   3. Compute the certificate on all features; most are settled by a bound of their gradient. If
+//      it fails, the features that violate it join the working set.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +37,8 @@ class RegionPursuit final : public PathSolver {
     newton_.evaluate(regions_, 0, 0);
   }
 
-  // Fits at the two penalties, warm from the last fit, until the relative gap is at most `thresh`.
+  // Fits at the two penalties, starting from the last fit, until the relative gap is at most
+  // `thresh`.
   Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) override {
     may_give_up_ = thresh >= kLeastGapOfOthers;
     double gap = std::numeric_limits<double>::infinity(), stop = 0.3 * thresh;
@@ -50,20 +53,20 @@ class RegionPursuit final : public PathSolver {
       for (const Piece& piece : pieces_) add_to_work(piece.nodes);
       if (!free_.empty()) add_to_work(free_.objectors());
       add_steep_to_work();
-      // Nothing to split: what is left is in the regions' values.
+      // Nothing to split: the rest of the gap is due to the regions' values.
       if (!moved) newton_.run(regions_, lambda1_, lambda2_, 0.0, 5);
     }
     return solution(gap);
   }
 
-  // The same on the first working set only, and not to the end.
+  // The same on the first working set only, to low accuracy.
   Solution approach(double lambda1, double lambda2, int max_iterations) override {
     may_give_up_ = true;
     if (start_row(lambda1, lambda2)) solve_on_work(kNearEnough, max_iterations);
     return solution(std::numeric_limits<double>::infinity());
   }
 
-  // The smallest lambda1 that leaves all penalised coefficients at zero.
+  // The smallest lambda1 at which all penalised coefficients are zero.
   double lambda1_max(double lambda2) override {
     const double infinity = std::numeric_limits<double>::infinity();
     restart();
@@ -88,25 +91,26 @@ class RegionPursuit final : public PathSolver {
 
  private:
   static constexpr int kMaxCertificates = 50;
-  static constexpr int kMaxRounds = 40;     // on one working set
-  static constexpr double kNearEnough = 0.05;  // a gap, where nothing is to be proved
-  static constexpr int kMostPieces = 60;    // split at a time, or half as many as there are regions
-  static constexpr double kSteep = 0.9;     // of the threshold: worth a place in the working set
+  static constexpr int kMaxRounds = 40;     // for one working set
+  static constexpr double kNearEnough = 0.05;  // the gap for fits without proof
+  static constexpr int kMostPieces = 60;    // splits per round, or half the regions if more
+  static constexpr double kSteep = 0.9;     // share of the threshold, for the working set
   static constexpr int kManyRegions = 300;
-  static constexpr double kStepsForOne = 40;        // first-order steps that one of Newton's is worth
+  static constexpr double kStepsForOne = 40;        // first-order steps per Newton step
   static constexpr double kLeastGapOfOthers = 1e-8;
-  static constexpr double kLazyShare = 0.2; // more columns than this: one full product instead
+  static constexpr double kLazyShare = 0.2; // above this share: one full product
 
-  // A Newton step costs about R^3 + N R^2 / 4 for R regions, a step of a first-order method N d at the
-  // speed of memory. Where regions are many, the second kind is faster, unless digits are asked of it
-  // that it hardly ever reaches.
+  // A Newton step costs about R^3 + N R^2 / 4 for R regions, a step of a first-order method about
+  // N d. With many regions a first-order method is faster, unless the required accuracy is beyond
+  // its reach.
   bool too_many_regions() const {
     const double regions = regions_.size(), rows = model_.x.rows();
     if (!may_give_up_ || regions < kManyRegions) return false;
     return regions * regions * (regions + 0.25 * rows) > kStepsForOne * rows * model_.features();
   }
 
-  // The old regions at new penalties, and where to look next. False: better done by another solver.
+  // Fits the old regions at the new penalties and chooses the working set. Returns false if
+  // another solver will be faster.
   bool start_row(double lambda1, double lambda2) {
     set_penalties(lambda1, lambda2);
     iterations_ = 0;
@@ -120,8 +124,8 @@ class RegionPursuit final : public PathSolver {
 
   void set_penalties(double lambda1, double lambda2) {
     if (lambda2 != lambda2_) {
-      if (lambda2 == 0) regions_.clear();  // without fusion every feature is a region of its own
-      // A flow that fits stays as it is: scaled up it would only round worse.
+      if (lambda2 == 0) regions_.clear();  // without fusion, every feature is its own region
+      // A flow that stays feasible is not scaled: scaling up would only add rounding errors.
       if (lambda2_ > lambda2 && lambda2 > 0)
         network_.scale(lambda2 / lambda2_);
       else
@@ -143,7 +147,7 @@ class RegionPursuit final : public PathSolver {
     add_steep_to_work();
   }
 
-  // How far the gradient is above its threshold, relative to it.
+  // The gradient relative to its threshold.
   double steepness(int i) const {
     const double t = model_.threshold(lambda1_, i);
     const double g = model_.nonnegative ? gradient_.value(i) : std::fabs(gradient_.value(i));
@@ -179,7 +183,7 @@ class RegionPursuit final : public PathSolver {
     for (int i : nodes) add_to_work(i);
   }
 
-  // The support and its neighbours always belong to it.
+  // The support and its neighbours are always in the working set.
   void add_support_to_work() {
     for (int k = 0; k < regions_.size(); ++k) {
       for (int i : regions_[k].nodes) {
@@ -189,7 +193,7 @@ class RegionPursuit final : public PathSolver {
     }
   }
 
-  // ---- rounds on the working set: search, split, Newton. True if anything was split.
+  // ---- rounds on the working set: search, split, Newton. True if a region was split.
 
   bool solve_on_work(double stop, int max_iterations) {
     bool moved = false;
@@ -201,8 +205,8 @@ class RegionPursuit final : public PathSolver {
       const double gap = relative_gap(newton_.residual(), left);
       if (gap <= stop || pieces_.empty() || round >= kMaxRounds) break;
       if (iterations_++ >= max_iterations) break;
-      // Pieces split together may be wrong together; one alone always descends. Close to the end
-      // rounding hides the descent, and the gap tells.
+      // Pieces that are split together may not decrease the objective; a single piece always does.
+      // Near the end the decrease is lost in rounding, and the gap decides.
       const bool stalled =
           newton_.objective() >= last - 1e-14 * model_.null_value && gap >= 0.9 * last_gap;
       if (stalled && most == 1) break;
@@ -236,7 +240,7 @@ class RegionPursuit final : public PathSolver {
     }
   }
 
-  // Edges between regions of different value carry all they can, from the larger to the smaller.
+  // Edges between regions of different values are saturated, from the larger to the smaller value.
   void saturate_borders() {
     if (lambda2_ == 0) return;
     for (int k = 0; k < regions_.size(); ++k) {
@@ -252,7 +256,7 @@ class RegionPursuit final : public PathSolver {
     }
   }
 
-  // The connected parts of what the search could not empty.
+  // The connected parts of the set whose excess the search could not remove.
   void collect_pieces(int way) {
     taken_.resize(model_.features(), 0);
     for (int start : search_.touched()) {
@@ -305,8 +309,8 @@ class RegionPursuit final : public PathSolver {
     return n2gfl::relative_gap(model_, newton_.objective(), theta, left, rounding_);
   }
 
-  // Excess that the certificate need not send away: a small part of what the gap allows. Where no
-  // penalty holds a feature the gap allows nothing but rounding.
+  // Excess that the certificate may leave: a small share of what the gap allows. For unpenalised
+  // features the gap allows rounding only.
   double tolerated_excess(double thresh) const {
     if (!std::isfinite(lambda1_) || model_.any_unpenalised) return rounding_;
     return std::max(rounding_, 0.02 * thresh * lambda1_ * model_.least_factor);
@@ -334,8 +338,8 @@ class RegionPursuit final : public PathSolver {
     return gap <= thresh || !std::isfinite(lambda1_) ? gap : sharper_gap(gap, thresh, tolerance);
   }
 
-  // The excess of one node overrates the violation of a set. If the pieces' own ratios would pass, the
-  // exact ratio decides.
+  // The excess of one node overestimates the violation of a set. If the ratios of the pieces are
+  // small enough, the exact ratio is computed.
   double sharper_gap(double gap, double thresh, double tolerance) {
     double lower = 1;
     for (const Piece& piece : pieces_) lower = std::max(lower, set_ratio(piece));
@@ -358,8 +362,8 @@ class RegionPursuit final : public PathSolver {
     return resistance > 0 ? gain / resistance : 0.0;
   }
 
-  // Exact products only for columns whose bound does not settle them; one full product if they are
-  // many.
+  // Computes exact products only for columns that their bound does not settle, or one full product
+  // if these are many.
   void make_gradient_certain(double tolerance) {
     gradient_.predict();
     std::vector<int> uncertain;
@@ -407,8 +411,8 @@ class RegionPursuit final : public PathSolver {
   Regions regions_;
   RegionNewton newton_;
   double lambda1_ = 0, lambda2_ = 0;
-  VectorXd theta_;       // the dual point of the certificate: the residual, or close to it
-  double rounding_ = 0;  // of one node's excess, at the present residual and flow
+  VectorXd theta_;       // the dual point of the certificate: the residual or close to it
+  double rounding_ = 0;  // rounding error of one node's excess, at the present residual and flow
   int iterations_ = 0;
   bool may_give_up_ = false;
   std::vector<int> work_;

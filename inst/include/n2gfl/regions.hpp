@@ -1,6 +1,7 @@
-// The coefficients as a short list of regions: connected sets of features that share one value. All
-// other features are zero. Regions are split into pieces and merged; each knows the sum of its columns
-// of X with the unpenalised part projected out, which is all that the contracted problem needs.
+// The coefficients as a short list of regions: connected sets of features with one common value.
+// All other features are zero. Regions are split into pieces and merged. Each stores the sum of
+// its columns of X with the unpenalised part projected out, which is all that the contracted
+// problem needs.
 #pragma once
 
 #include <algorithm>
@@ -17,23 +18,23 @@ namespace n2gfl {
 struct Region {
   std::vector<int> nodes;
   VectorXd column;      // sum of the nodes' columns, projected
-  VectorXd projection;  // what was projected out, in the basis of the unpenalised part
+  VectorXd projection;  // the part that was projected out, in the basis of the unpenalised part
   double value = 0;
   double factor = 0;    // sum of the nodes' penalty factors
-  int tie = 0;          // after a split: +1 wants up, -1 wants down
-  int content = 0;      // a number that changes with the nodes
+  int tie = 0;          // after a split: +1 should rise, -1 should fall
+  int content = 0;      // changes whenever the nodes change
 };
 
-// A set of nodes of one region (or of the zero set) that wants to leave it upwards or downwards.
+// A set of nodes that should leave its region (or the zero set) upwards or downwards.
 struct Piece {
   std::vector<int> nodes;
   int parent = -1;
   int way = 1;
-  double gain = 0;       // excess that is left: the slope of the objective
-  double threshold = 0;  // lambda1 * u, summed
+  double gain = 0;       // remaining excess: the slope of the objective
+  double threshold = 0;  // sum of lambda1 * u_i
 };
 
-// columns' diag(h) columns, from half of the products.
+// columns' diag(h) columns, computing only one triangle.
 inline MatrixXd weighted_gram(const MatrixXd& columns, const VectorXd& h) {
   const MatrixXd weighted = h.cwiseSqrt().asDiagonal() * columns;
   MatrixXd gram = MatrixXd::Zero(columns.cols(), columns.cols());
@@ -91,7 +92,7 @@ class Regions {
     return x;
   }
 
-  // Every penalty term of the contracted problem: region against region, region against zero.
+  // All penalty terms of the contracted problem: region against region, region against zero.
   std::vector<Kink> kinks(double lambda1, double lambda2) const {
     std::vector<std::pair<std::int64_t, double>> crossing;
     std::vector<double> to_zero(size());
@@ -113,7 +114,7 @@ class Regions {
     return kinks;
   }
 
-  // Joins the regions of each group; the members of group -1 go to the zero set.
+  // Merges the regions of each group; the regions of group -1 join the zero set.
   void merge(const std::vector<int>& group, int groups, const VectorXd& value) {
     std::vector<Region> merged(groups);
     for (int k = 0; k < size(); ++k) {
@@ -134,8 +135,8 @@ class Regions {
     for (int k = 0; k < size(); ++k) assign(list_[k].nodes, k);
   }
 
-  // Every piece becomes a region of its parent's value; what is left of a parent falls into its
-  // connected parts.
+  // Every piece becomes a region with the value of its parent; the rest of a parent is split into
+  // its connected parts.
   void split(std::vector<Piece>& pieces) {
     std::vector<int> parents;
     for (Piece& piece : pieces) {
@@ -149,8 +150,8 @@ class Regions {
     drop_empty();
   }
 
-  // Connected parts of a set of nodes that all have the same mark; `inside(node)` is true until the
-  // node is taken by `take(node)`.
+  // The connected set of nodes around `start`; `inside(node)` must be true until `take(node)` is
+  // called.
   template <class Inside, class Take>
   std::vector<int> grow(int start, Inside inside, Take take) const {
     std::vector<int> part(1, start);
@@ -216,7 +217,8 @@ class Regions {
     target.nodes.insert(target.nodes.end(), other.nodes.begin(), other.nodes.end());
   }
 
-  // After pieces have left region k: its connected parts, the largest keeps the number.
+  // After pieces have left region k: splits the rest into connected parts; the largest keeps the
+  // number.
   void rebuild(int k) {
     std::vector<int> old = std::move(list_[k].nodes);
     std::vector<std::vector<int>> parts;

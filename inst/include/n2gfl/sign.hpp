@@ -1,4 +1,4 @@
-// What the coefficients may be: the sign constraint of the model.
+// The sign constraint on the coefficients.
 #pragma once
 
 namespace n2gfl {

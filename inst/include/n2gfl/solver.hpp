@@ -1,4 +1,4 @@
-// What the path asks of a solver: fits at given penalties, warm from the one before.
+// The interface of a solver for a path: fits at given penalties, starting from the fit before.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 namespace n2gfl {
 
 struct Solution {
-  std::vector<int> index;  // nonzero features, rising
+  std::vector<int> index;  // nonzero features, in increasing order
   std::vector<double> value;
   VectorXd unpenalised;    // coordinates of the unpenalised part in the profile's basis
   double loss = 0, objective = 0;
   double gap = 0;          // relative to the null objective
   int iterations = 0;
-  bool gave_up = false;    // another solver will be faster from here on
+  bool gave_up = false;    // another solver will be faster
 };
 
 inline Solution dense_solution(const VectorXd& beta, const VectorXd& unpenalised, double loss,
@@ -35,7 +35,8 @@ class Solver {
   // Fits until the relative gap is at most `thresh` or the iterations are used up.
   virtual Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) = 0;
 
-  // Comes near the fit, on the way to another: nothing is proved, and the gap means nothing.
+  // Approximates the fit on the way to another one. Nothing is proved, and the gap is not
+  // meaningful.
   virtual Solution approach(double lambda1, double lambda2, int max_iterations) {
     return solve(lambda1, lambda2, kNear, max_iterations);
   }
@@ -46,7 +47,7 @@ class Solver {
   static constexpr double kNear = 0.3;
 };
 
-// A solver that also knows where its path starts.
+// A solver that also computes where its path starts.
 class PathSolver : public Solver {
  public:
   // The smallest lambda1 at which all penalised coefficients are zero. Restarts the solver.

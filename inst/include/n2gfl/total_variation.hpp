@@ -1,7 +1,7 @@
-// All levels of a total-variation problem on some nodes of a graph. Small problems go straight to
-// the exact divide and conquer. In large ones big constant parts make that slow: there fast sweeps
-// find an almost right flow, from which most of the solution is guessed and proved, and only what
-// fails is divided and conquered.
+// All levels of a total-variation problem on some nodes of a graph. Small problems are solved by
+// the exact divide and conquer. In large problems large constant regions make that slow. There,
+// fast sweeps find an approximate flow, from which most of the solution is guessed and proved;
+// only the rest is solved by divide and conquer.
 #pragma once
 
 #include <cmath>
@@ -22,20 +22,20 @@ class TotalVariation {
  public:
   using Parts = std::vector<std::vector<int>>;
 
-  // Problems with at least `large` nodes get the fast start.
+  // Problems with at least `large` nodes start from an approximate flow.
   TotalVariation(Network& network, MaxFlow& flow, Poll& poll, const NodeTerms& terms, int large)
       : net_(&network), poll_(&poll), terms_(&terms), large_(large),
         levels_(network, flow, poll, terms), guess_(network, poll, terms) {}
 
-  // Finds b on nodes that come as connected parts: they know nothing of each other, and what rounds in one
-  // must not round in another, whose numbers may be far smaller. The flow on arcs that lead out of them
-  // stays as it is. `old` is the solution of the problem before, from which the flow comes; empty if
-  // there was none.
+  // Finds b on the nodes of the given components. Components are solved separately, so rounding in
+  // one cannot affect another with much smaller values. The flow on arcs that leave them is not
+  // changed. `old` is the solution of the previous problem, which the flow belongs to; empty if
+  // there is none.
   void resolve(const Parts& parts, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
     for_large(parts, b, [&](const std::vector<int>& part) { resolve_large(part, old, b); });
   }
 
-  // An almost right flow on them, and no more than that. Leaves anything in b.
+  // Finds only an approximate flow on them. The values in b are undefined afterwards.
   void approach(const Parts& parts, Eigen::VectorXd& b) {
     for_large(parts, b, [&](const std::vector<int>& part) {
       FlowSweeps sweeps(*net_, *poll_, *terms_, part);
@@ -44,25 +44,25 @@ class TotalVariation {
   }
 
  private:
-  static constexpr double kNear = 1e-3;   // of the scale: neighbours in a guessed block
-  static constexpr double kStuck = 0.02;  // of the scale, times the root of the number of nodes
-  static constexpr double kMostMisfits = 0.05;  // of the nodes: with more of them sweeps are faster
+  static constexpr double kNear = 1e-3;   // share of the scale: neighbours in a guessed block
+  static constexpr double kStuck = 0.02;  // share of the scale, times sqrt(number of nodes)
+  static constexpr double kMostMisfits = 0.05;  // share of the nodes; with more, sweeps are faster
 
   struct Round {
     int sweeps;
     double least_gain;
-    float momentum;  // about 1 - 2 / diameter of the largest constant part
+    float momentum;  // about 1 - 2 / diameter of the largest constant region
   };
 
-  // Few nodes, or about as few edges as a chain has: sweeps are slow there, and the exact method is
-  // fast on trees.
+  // True for few nodes, or for about as few edges as in a chain: sweeps are slow there, and the
+  // exact method is fast on trees.
   bool suits_levels(const std::vector<int>& nodes) const {
     std::size_t arcs = 0;
     for (int i : nodes) arcs += net_->end(i) - net_->begin(i);
     return static_cast<int>(nodes.size()) < large_ || arcs <= 2 * nodes.size();
   }
 
-  // Large parts one by one, the others exactly.
+  // Applies `solve` to large components one by one, and the exact method to the others.
   template <class Solve>
   void for_large(const Parts& parts, Eigen::VectorXd& b, Solve solve) {
     std::vector<int> small;
@@ -82,7 +82,7 @@ class TotalVariation {
       levels_.resolve(wrong, b);
   }
 
-  // Are most blocks still those of the old solution?
+  // True if most blocks of the old solution are still right.
   bool guess_again(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
     if (old.size() == 0) return false;
     guess_.guess_again(nodes, old, b);
@@ -92,8 +92,8 @@ class TotalVariation {
 
   static constexpr Round kFirstRound{400, 2e-8, 0.985f};
 
-  // Sweeps until what is left to do is faster done by the exact method, which is slow where large
-  // constant parts are far from balance.
+  // Sweeps until the exact method can finish faster; it is slow if large constant regions are far
+  // from balance.
   void sweep_and_guess(const std::vector<int>& nodes, Eigen::VectorXd& b) {
     static constexpr Round kRounds[] = {kFirstRound, {200, 0, 0.985f}, {400, 0, 0.995f},
                                         {800, 0, 0.995f}, {1600, 0, 0.995f}};

@@ -1,7 +1,7 @@
-// The values of many images at some voxels while they are read, one image after the other, before it
-// is known which voxels will be kept. Blocks of voxels are given back as soon as they are copied out,
-// so that store and result together never need more than the larger of them plus a block. Stored as
-// float when every value is one.
+// The values of many images at some voxels, stored while the images are read one by one, before it
+// is known which voxels will be kept. Each block of voxels is freed as soon as it is copied out,
+// so the store and the result together never need more than the larger of the two plus one block.
+// Values are stored as float if every value is exactly a float.
 #pragma once
 
 #include <algorithm>
@@ -26,15 +26,15 @@ inline void return_freed_memory() {
 class VolumeStoreBase {
  public:
   virtual ~VolumeStoreBase() = default;
-  // The next image: those of its values that `index` says, counted from 1. Gives the number of them
-  // that are not finite, which become 0 if `zero`.
+  // Adds the values of the next image at `index`, counted from 1. Returns how many of them are not
+  // finite; these become 0 if `zero`.
   virtual int add(const float* values, const int* index, bool zero) = 0;
   virtual int add(const double* values, const int* index, bool zero) = 0;
-  // Per voxel: does it vary over the images; how many of its values are not finite. Per image the same
-  // count, over the voxels of `wanted`. All images must have been added.
+  // Per voxel: whether it varies over the images, and how many of its values are not finite. Per
+  // image the same count, over the voxels in `wanted`. All images must have been added.
   virtual void scan(std::vector<char>& varies, std::vector<int>& bad) const = 0;
   virtual int count_bad(int image, const std::vector<char>& wanted) const = 0;
-  // The kept voxels as the columns of `out`; the store is empty afterwards.
+  // Copies the kept voxels to the columns of `out` and empties the store.
   virtual void take(const std::vector<char>& keep, double* out) = 0;
   virtual int images() const = 0;
   virtual int voxels() const = 0;
@@ -146,8 +146,8 @@ class VolumeStore : public VolumeStoreBase {
   }
 
   int images_, voxels_;
-  int block_;      // voxels in a block
-  int added_ = 0;  // images so far
+  int block_;      // voxels per block
+  int added_ = 0;  // images added so far
   std::vector<Value> waiting_;
   std::vector<std::unique_ptr<Value[]>> blocks_;
 };

@@ -1,4 +1,4 @@
-// What main.cpp runs over and over: one random case, made from its seed alone.
+// One random case that main.cpp runs repeatedly, determined by its seed alone.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 namespace fuzz {
 
 struct Outcome {
-  std::string wrong;    // empty: all is right
-  std::string note;     // right, but worth counting
+  std::string wrong;    // empty: correct
+  std::string note;     // correct, but worth counting
   std::string setting;  // of the case, for the report
-  bool refused = false;  // with an error that says why
+  bool refused = false;  // with an explanatory error
 };
 
 Outcome prox_case(std::uint32_t seed);

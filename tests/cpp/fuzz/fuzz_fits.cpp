@@ -1,5 +1,5 @@
-// Random fits of every kind that the arguments allow, the ugly ones first, each proved by brute force
-// over all node sets (random_problem.hpp).
+// Random fits of every kind that the arguments allow, with an emphasis on bad data, each proved by
+// brute force over all sets of nodes (random_problem.hpp).
 #include "fuzz.hpp"
 #include "random_problem.hpp"
 
@@ -27,7 +27,7 @@ double any_scale(Random& random, double decades) {
   return std::pow(10.0, uniform(random, -decades, decades));
 }
 
-// Columns as real data have them at their worst.
+// Columns like the worst ones in real data.
 void spoil_columns(Problem& p, Random& random) {
   for (int j = 0; j < p.features(); ++j) {
     const int k = below(random, p.features());
@@ -55,7 +55,7 @@ n2gfl::Graph spoilt_graph(Random& random, int n) {
   return n2gfl::Graph(n, edges);
 }
 
-// Covariates that repeat each other, and often more of them than observations.
+// Collinear covariates, often more of them than observations.
 MatrixXd collinear(const Problem& p, Random& random) {
   const int columns = 2 + below(random, chance(random, 3) ? 3 : 2 * p.rows());
   MatrixXd u = testing::uniform_matrix(random, p.rows(), columns, -1, 1);
@@ -65,7 +65,7 @@ MatrixXd collinear(const Problem& p, Random& random) {
   return u;
 }
 
-// The first few rows alone, down to one.
+// Keeps only the first few rows, down to one.
 void keep_few_rows(Problem& p, Random& random) {
   const int n = 1 + below(random, 8);
   p.x = p.x.topRows(n).eval();
@@ -75,7 +75,7 @@ void keep_few_rows(Problem& p, Random& random) {
   p.offset = p.offset.head(n).eval();
 }
 
-// A covariate that tells the classes apart, but for a few rows.
+// A covariate that separates the classes except for a few rows.
 VectorXd nearly_separating(const Problem& p, Random& random) {
   VectorXd column(p.rows());
   for (int i = 0; i < p.rows(); ++i) column[i] = (p.y[i] > 0 ? 1 : -1) * uniform(random, 0.01, 1);
@@ -119,7 +119,8 @@ Problem hostile_problem(Random& random) {
   return p;
 }
 
-// Something to explain: rows that count of both classes, or different numbers.
+// True if there is something to explain: both classes, or different values, among rows with
+// weight.
 bool is_posed(const Problem& p) {
   double lowest = kInfinity, highest = -kInfinity;
   for (int i = 0; i < p.rows(); ++i) {
@@ -139,7 +140,7 @@ double some_lambda(Random& random, double scale) {
   }
 }
 
-// As the fit sees it when it standardises.
+// The problem that the fit solves after standardising.
 Problem standardised(Problem p) {
   const VectorXd omega = p.weights / p.weights.sum();
   for (int j = 0; j < p.features(); ++j) {
@@ -159,7 +160,7 @@ Fit on_scale(Fit fit, const Problem& raw, const Problem& scaled) {
   for (std::size_t k = 0; k < fit.index.size(); ++k) {
     const int j = fit.index[k];
     fit.value[k] *= raw.x.col(j).norm() / scaled.x.col(j).norm();
-    for (std::size_t l = 0; l < k; ++l)  // equal before the way there and back, equal after it
+    for (std::size_t l = 0; l < k; ++l)  // equal before scaling and scaling back, so equal after it
       if (std::fabs(fit.value[k] - fit.value[l]) <= 1e-13 * std::fabs(fit.value[k]))
         fit.value[k] = fit.value[l];
   }
@@ -190,7 +191,7 @@ std::string wrong_values(const Problem& p, const Fit& fit) {
   return "";
 }
 
-// ---- the proof, in long double so that only the fit's own rounding counts
+// ---- the proof, in long double, so that only the rounding of the fit itself matters
 
 using Long = long double;
 using LongVector = Eigen::Matrix<Long, Eigen::Dynamic, 1>;
@@ -205,7 +206,8 @@ class Prover {
   Prover(const Problem& p, const Fit& fit) : p_(p), x_(p.x.cast<Long>()), y_(p.y.cast<Long>()) {
     omega_ = p.weights.cast<Long>() / p.weights.cast<Long>().sum();
     beta_ = testing::dense_beta(fit, p.features()).cast<Long>();
-    // Beside an intercept the mean does not matter: a large one would cost the proof its digits.
+    // With an intercept the mean does not matter, but a large one would cost the proof its
+    // accuracy.
     const Long mean = p.gaussian() && p.settings.intercept ? omega_.dot(y_) : 0;
     const Long intercept = fit.intercept - mean;
     y_.array() -= mean;
@@ -227,7 +229,7 @@ class Prover {
     return loss() + size + lambda2 * testing::variation(p_, beta_.cast<double>());
   }
 
-  // At the largest multiple of the residual that no node set forbids.
+  // At the largest feasible multiple of the residual.
   Proof prove(double lambda1, double lambda2) const {
     LongVector g = x_.transpose() * residual_, thresholds(p_.features());
     const double fused = p_.fused() ? lambda2 : 0.0;
@@ -246,7 +248,7 @@ class Prover {
   }
 
  private:
-  // The intercept and the covariates are at their best for beta, to more digits than a fit returns.
+  // Optimises intercept and covariates for beta, to higher precision than the fit returns.
   void refit_unpenalised() {
     const int extra = p_.settings.intercept ? 1 : 0;
     LongMatrix u = LongMatrix::Ones(p_.rows(), extra + p_.covariates.cols());
@@ -312,13 +314,13 @@ class Prover {
     return largest;
   }
 
-  // The size of what the linear predictor is summed from.
+  // The size of the terms that the linear predictor is a sum of.
   LongVector size() const {
     return p_.offset.cast<Long>().cwiseAbs() + y_.cwiseAbs() + x_.cwiseAbs() * beta_.cwiseAbs() +
            free_part_;
   }
 
-  // What the fit's arithmetic in double may do to the ratio of a node and to the objective.
+  // The effect of the fit's rounding in double on the ratio of a node and on the objective.
   Long rounding(const LongVector& thresholds, double lambda2, Long null) const {
     const LongVector blur = 1e-12L * omega_.cwiseProduct(size());
     const LongVector error = residual_.cwiseAbs().cwiseQuotient(omega_.cwiseMax(1e-300L));
@@ -331,7 +333,7 @@ class Prover {
     return largest;
   }
 
-  // The size of what the Laplacian's slope is summed from.
+  // The size of the terms that the Laplacian's slope is a sum of.
   Long pulls(int i) const {
     Long sum = 0;
     for (int a = p_.graph.begin(i); !p_.fused() && a < p_.graph.end(i); ++a)
@@ -348,8 +350,8 @@ bool any_unpenalised(const Problem& p, double lambda1) {
   return lambda1 == 0 || (p.factor.array() == 0).any();
 }
 
-// The reported gap must bound the true one. Where no penalty holds a feature no scaling of the residual
-// proves anything; there a much better fit must not be better by more than the gap.
+// The reported gap must bound the true one. If a feature is not penalised, no scaling of the
+// residual proves anything; then no much better fit may be better by more than the gap.
 std::string wrong_gap(const Problem& p, double lambda1, double lambda2, const Fit& fit) {
   const Prover prover(p, fit);
   Proof proof = prover.prove(lambda1, lambda2);
@@ -380,7 +382,7 @@ fuzz::Outcome refused() {
 fuzz::Outcome fuzz::fit_case(std::uint32_t seed) {
   Random random(seed);
   const Problem p = hostile_problem(random);
-  if (p.weights.sum() <= 0) return refused();  // by the checks in R
+  if (p.weights.sum() <= 0) return refused();  // by the checks of the R code
   const Problem seen = p.settings.standardize ? standardised(p) : p;
   const testing::SparseColumns columns(p.x);
   const bool sparse = chance(random, 3);
@@ -400,7 +402,7 @@ fuzz::Outcome fuzz::fit_case(std::uint32_t seed) {
     const Fit raw = path->fit({lambda1, lambda2});
     const Fit fit = p.settings.standardize ? on_scale(raw, p, seen) : raw;
     outcome.wrong = wrong_values(seen, fit);
-    // The first-order methods get too few iterations here to converge always.
+    // The first-order methods get too few iterations here to always converge.
     if (!fit.converged && p.settings.algorithm == "pursuit")
       outcome.note = "gap " + std::to_string(fit.gap);
     if (outcome.wrong.empty() && std::isfinite(fit.gap) && is_posed(p))

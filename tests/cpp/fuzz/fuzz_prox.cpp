@@ -1,7 +1,7 @@
-// Random total-variation problems: tiny and huge weights side by side, ties, constant data, loose
-// nodes, several components of different size. Judged component by component, in long double: by the
-// gap between b and the flow, which proves b whatever the graph is, and up to 8 nodes by brute force
-// over all node sets (brute_prox.hpp).
+// Random total-variation problems: tiny next to huge weights, ties, constant data, isolated nodes,
+// several components of different size. Each component is judged in long double: by the gap
+// between b and the flow, which proves b on any graph, and with up to 8 nodes by brute force over
+// all sets of nodes (brute_prox.hpp).
 #include "brute_prox.hpp"
 #include "fuzz.hpp"
 #include "random_data.hpp"
@@ -47,7 +47,7 @@ void add_clique(Problem& p, int first, int last) {
     for (int j = i + 1; j < last; ++j) p.edges.push_back({i, j, 1.0});
 }
 
-// Nodes that are cut out of a grid stay as loose nodes.
+// Nodes that are removed from a grid remain as isolated nodes.
 void make_holes(Problem& p, Random& random) {
   std::vector<char> hole(p.n);
   const int one_in = 2 + below(random, 6);
@@ -56,7 +56,7 @@ void make_holes(Problem& p, Random& random) {
   p.edges.erase(std::remove_if(p.edges.begin(), p.edges.end(), gone), p.edges.end());
 }
 
-// Edges more than once, no loops.
+// Repeated edges, but no loops.
 void add_any_edges(Problem& p, Random& random, int count) {
   for (int k = 0; k < count && p.n > 1; ++k) {
     const int i = below(random, p.n), j = (i + 1 + below(random, p.n - 1)) % p.n;
@@ -98,7 +98,7 @@ void draw_graph(Problem& p, Random& random) {
       p.n = 1 + below(random, 8);
       add_any_edges(p, random, below(random, 5 * p.n));
       break;
-    default:  // anything: loose nodes, several components
+    default:  // anything: isolated nodes, several components
       p.n = 1 + below(random, 40);
       add_any_edges(p, random, below(random, 4 * p.n));
   }
@@ -140,7 +140,7 @@ void draw_terms(Problem& p, Random& random) {
   }
 }
 
-// Each component in units of its own, so that one drowns the other.
+// Scales each component by a different factor.
 void scale_components(Problem& p, Random& random) {
   int count = 0;
   const std::vector<int> of = components(Graph(p.n, p.edges), [](int, int) { return true; }, count);
@@ -174,7 +174,7 @@ Problem draw(Random& random) {
   double largest = p.n * (p.masses.array() * p.z.array()).abs().maxCoeff();
   const double many = static_cast<double>(p.edges.size());
   for (const Edge& e : p.edges) largest = std::fmax(largest, many * p.theta * e.weight);
-  if (!(largest < 1e305)) scale_all(p, 1e-20);  // sums must be numbers
+  if (!(largest < 1e305)) scale_all(p, 1e-20);  // sums must stay finite
   return p;
 }
 
@@ -185,19 +185,20 @@ Long node_gap(Long r, Long m, Long a, Sign sign, Long b) {
   Long best = 0;
   if (r > a && sign != Sign::nonpositive) best = (r - a) / m;
   if (r < -a && sign != Sign::nonnegative) best = (r + a) / m;
-  const Long slope = m * best - r;  // with the kink: never negative away from the best
+  const Long slope = m * best - r;  // with the kink: never negative away from the optimum
   return m / 2 * (b - best) * (b - best) + slope * (b - best) + a * (std::fabs(b) - std::fabs(best));
 }
 
 struct Judgement {
   Long gap = 0, primal = 0, size = 0, least_mass = kInfinity, largest_value = 0;
   int nodes = 0;
-  // A right answer is off by what rounding does to the largest numbers at hand.
+  // A correct answer differs by the rounding of the largest numbers involved.
   Long rounding() const {
     return 64 * std::numeric_limits<double>::epsilon() * nodes * size +
            16 * std::numeric_limits<double>::min();
   }
-  // Zeros in and zeros out is right, whatever dust the flow has kept, if only it fits the edges.
+  // All-zero input with all-zero output is correct, even if the flow has rounding residue within
+  // the capacities.
   Long allowed() const {
     if (largest_value == 0) return std::numeric_limits<Long>::max();
     return 1e-12L * primal + rounding() * (largest_value + nodes * rounding() / least_mass);

@@ -1,6 +1,6 @@
-// Random cases against the clock:  fuzz prox|fits [seconds] [first seed] [most cases]
-// A case is made from its seed, so a failure is run again by `fuzz fits 0 <seed>`. A case that takes
-// longer than the watchdog allows ends the program with its seed.
+// Runs random cases for a given time:  fuzz prox|fits [seconds] [first seed] [most cases]
+// A case is determined by its seed, so a failure can be repeated by `fuzz fits 0 <seed>`. A case
+// that takes longer than the watchdog allows ends the program and prints its seed.
 #include "fuzz.hpp"
 
 #include <sys/time.h>
