@@ -1,7 +1,8 @@
-# Frames, axes, legends and marks of all charts. A chart fills one figure: the whole device, or one
-# cell of par(mfrow = ), layout(), par(fig = ) or split.screen(). It calls plot.new() once a figure,
-# and sets the panels inside it by their margins. So the user's layout is never changed, and
-# nothing is drawn outside the figure.
+# Figures, panels and axes of all charts; legends and marks are in chart_legend.R.
+#
+# A chart fills one figure: the whole device, or one cell of par(mfrow = ), layout(), par(fig = ) or
+# split.screen(). It calls plot.new() once a figure, and sets the panels inside it by their margins.
+# So the user's layout is never changed, and nothing is drawn outside the figure.
 #
 # A chart is a list:
 #   count      number of panels
@@ -10,14 +11,15 @@
 #   margins    lines around the plot region of each panel: bottom, left, top, right
 #   xlab, ylab titles that all panels share
 #   title      what stands on top; `bold` if the user has given it
-#   note       what the upper axes show
-#   legend     list of entries, see legend_entry()
+#   note       what the upper axes show, on top of several panels or with their legend
+#   legends    a list of legends, each a list of entries, see legend_entry(): the shorter ones are
+#              for figures where the first would take the room of the panels
 #   remarks    sentences in small letters at the bottom
 
 new_chart <- function(count, draw, margins, xlab, ylab, title = NULL, bold = FALSE, note = NULL,
-                      legend = list(), remarks = character()) {
+                      legends = list(), remarks = character()) {
   list(count = count, draw = draw, margins = margins, xlab = xlab, ylab = ylab, title = title,
-       bold = bold, note = note, legend = legend, remarks = remarks)
+       bold = bold, note = note, legends = legends, remarks = remarks)
 }
 
 # The title that the user gives replaces ours.
@@ -60,10 +62,10 @@ choose_panels <- function(which, count, default = 1L, names = NULL) {
   room <- panel_capacity(size)
   if (count <= room) return(seq_len(count))
   shown <- spread_panels(count, room, default)
-  room <- length(shown)
-  message("The figure of ", paste(format(size, digits = 2, trim = TRUE), collapse = " by "),
-          " inches has room for ", room, " of ", count, " panels: which = ",
-          if (room == 1) shown else paste0("c(", paste(shown, collapse = ", "), ")"),
+  numbers <- paste(shown, collapse = ", ")
+  message("In a figure of ", paste(signif(size, 2), collapse = " by "),
+          " inches there is room for ", length(shown), " of ", count, " readable panels: which = ",
+          if (length(shown) == 1) numbers else paste0("c(", numbers, ")"),
           ". Give `which` or enlarge the figure to see the others.")
   shown
 }
@@ -113,7 +115,7 @@ smallest_region <- c(0.85, 0.65)
 
 # How many panels with the usual margins can be read in a figure of this size.
 panel_capacity <- function(size) {
-  usual <- list(margins = c(1.4, 3, 2.9, 1.6), title = "", note = "", legend = list(1, 2, 3))
+  usual <- list(margins = c(1.4, 3, 2.9, 1.6), title = "", note = "", legends = list(1))
   fits <- vapply(2:most_panels, function(count) {
     all(panel_grid(count, size, usual)$region >= smallest_region)
   }, NA)
@@ -127,11 +129,10 @@ letter_size <- function(width, height) {
   min(graphics::par("cex"), max(smallest, sqrt(lines / 22)))
 }
 
-# Lines at the top, at the bottom without the legend, and on the left of all panels.
-outer_lines <- function(chart, count) {
+# Lines on the left of all panels, at their top, and at their bottom without the legend.
+outer_lines <- function(chart, note_on_top) {
   c(bottom = 1.5, left = 1.5,
-    top = 0.3 + (if (is.null(chart$title)) 0 else 1.4) +
-      (if (count > 1 && !is.null(chart$note)) 1.1 else 0))
+    top = 0.3 + (if (is.null(chart$title)) 0 else 1.4) + (if (note_on_top) 1.1 else 0))
 }
 
 # The rows and columns that let the panels be largest: list(rows, columns, cex, line, region), with
@@ -143,8 +144,9 @@ panel_grid <- function(count, size, chart) {
     rows <- ceiling(count / columns)
     cex <- letter_size(size[1] / columns, size[2] / rows)
     line <- graphics::par("cin")[2] * cex
-    outer <- outer_lines(chart, count) * line
-    below <- if (length(chart$legend) && rows * columns == count) 2.5 * line else 0
+    full <- rows * columns == count
+    outer <- outer_lines(chart, full && count > 1 && !is.null(chart$note)) * line
+    below <- if (length(chart$legends) && full) 2.5 * line else 0
     region <- c((size[1] - outer[["left"]]) / columns - sum(chart$margins[c(2, 4)]) * line,
                 (size[2] - outer[["top"]] - outer[["bottom"]] - below) / rows -
                   sum(chart$margins[c(1, 3)]) * line)
@@ -155,41 +157,61 @@ panel_grid <- function(count, size, chart) {
 }
 
 # Where everything goes, in inches from the lower left corner of the figure: `panels` (the plot
-# regions, a data frame with left, right, bottom, top), `legend` (with its entries' places),
-# `remarks` (wrapped) and the rows of text.
+# regions, a data frame with left, right, bottom, top), `legend` (its entries with their places),
+# `remarks` (wrapped), `area` (left, right, bottom, top of all panels), the `note` on top or NULL,
+# the height of the remarks, and the floor on which the title of the x axis stands.
 chart_places <- function(count, size, chart, grid) {
   line <- grid$line
-  outer <- outer_lines(chart, count) * line
+  empty <- grid$rows * grid$columns - count
+  note <- if (count > 1 && !empty) chart$note
+  outer <- outer_lines(chart, !is.null(note)) * line
   remarks <- wrap_text(chart$remarks, size[1] - line, 0.75)
   foot <- (0.2 + 0.85 * length(remarks)) * line
-  cell <- c((size[1] - outer[["left"]]) / grid$columns, NA)
-  empty <- grid$rows * grid$columns - count
+  cell <- c((size[1] - outer[["left"]]) / grid$columns,
+            (size[2] - outer[["top"]] - foot - outer[["bottom"]]) / grid$rows)
   legend <- if (empty) {
-    list_legend(chart$legend, empty * cell[1] - line,
-                (size[2] - outer[["top"]] - foot - outer[["bottom"]]) / grid$rows, line)
+    legend_in_cell(chart, empty * cell[1] - line, cell[2], line)
   }
-  below <- is.null(legend) && length(chart$legend)
-  if (below) legend <- wrap_legend(chart$legend, size[1] - line, line)
-  bottom <- foot + outer[["bottom"]] + if (below) legend$height else 0
+  in_cell <- !is.null(legend)
+  if (!in_cell) legend <- legend_below(chart, if (empty) chart$note, size, line)
+  bottom <- foot + outer[["bottom"]] + if (in_cell) 0 else legend$height
   cell[2] <- max(size[2] - outer[["top"]] - bottom, 0) / grid$rows
-  row <- (seq_len(grid$rows * grid$columns) - 1) %/% grid$columns
-  column <- (seq_len(grid$rows * grid$columns) - 1) %% grid$columns
-  cells <- data.frame(left = outer[["left"]] + column * cell[1],
-                      right = outer[["left"]] + (column + 1) * cell[1],
-                      bottom = bottom + (grid$rows - row - 1) * cell[2],
-                      top = bottom + (grid$rows - row) * cell[2])
-  if (!is.null(legend)) {
-    corner <- if (below) c(0.5 * line, foot + legend$height) else {
-      free <- cells[count + 1, ]
-      c(free$left + 0.5 * line, free$top - max(0, (cell[2] - legend$height) / 2))
-    }
-    legend$x <- legend$x + corner[1]
-    legend$y <- corner[2] - legend$y
-  }
-  list(size = size, cex = grid$cex, line = line, legend = legend, remarks = remarks,
+  cells <- grid_cells(grid, cell, outer[["left"]], bottom)
+  corner <- if (in_cell) {
+    c(cells$left[count + 1] + 0.5 * line,
+      cells$top[count + 1] - max(0, (cell[2] - legend$height) / 2))
+  } else c(0.5 * line, foot + legend$height)
+  legend$x <- legend$x + corner[1]
+  legend$y <- corner[2] - legend$y
+  list(size = size, cex = grid$cex, line = line, legend = legend, remarks = remarks, note = note,
        area = c(outer[["left"]], size[1], bottom, size[2] - outer[["top"]]), foot = foot,
-       xlab = foot + 0.85 * line + if (below) legend$height else 0,
+       floor = bottom - outer[["bottom"]],
        panels = inner_regions(cells[seq_len(count), ], chart$margins * line))
+}
+
+# Cells of equal size, row by row from the top.
+grid_cells <- function(grid, cell, left, bottom) {
+  k <- seq_len(grid$rows * grid$columns) - 1
+  left <- left + (k %% grid$columns) * cell[1]
+  bottom <- bottom + (grid$rows - 1 - k %/% grid$columns) * cell[2]
+  data.frame(left = left, right = left + cell[1], bottom = bottom, top = bottom + cell[2])
+}
+
+# The first legend that leaves most of the figure to the panels, or the last.
+legend_below <- function(chart, note, size, line) {
+  for (entries in c(chart$legends, if (!length(chart$legends)) list(list()))) {
+    legend <- wrap_legend(c(entries, lapply(note, legend_entry)), size[1] - line, line)
+    if (legend$height <= 0.22 * size[2]) break
+  }
+  legend
+}
+
+# The first legend that fits, with the note, or NULL.
+legend_in_cell <- function(chart, width, height, line) {
+  for (entries in c(chart$legends, if (!length(chart$legends)) list(list()))) {
+    legend <- list_legend(c(entries, lapply(chart$note, legend_entry)), width, height, line)
+    if (!is.null(legend)) return(legend)
+  }
 }
 
 # The plot regions inside the cells. Margins give way in cells that are too small for them.
@@ -218,7 +240,7 @@ draw_page <- function(chart, shown) {
     chart$draw(shown[k], length(shown) == 1)
   }
   page_titles(chart, place, length(shown))
-  draw_legend(chart$legend, place)
+  draw_legend(place)
   invisible(place)
 }
 
@@ -235,26 +257,21 @@ figure_text <- function(x, y, label, cex = 1, ...) {
 }
 
 page_titles <- function(chart, place, count) {
-  area <- place$area
   line <- place$line
   size <- place$size
-  middle <- if (count == 1) mean(unlist(place$panels[1, c("left", "right")])) else mean(area[1:2])
-  upright <- if (count == 1) unlist(place$panels[1, c("bottom", "top")]) else area[3:4]
-  centred <- function(y, label, cex, ...) {
-    room <- size[1] - 0.6 * line
-    cex <- fitted_cex(label, room, cex)
-    half <- graphics::strwidth(label, units = "inches", cex = cex, font = list(...)$font) / 2
-    at <- min(max(middle, half + 0.3 * line), size[1] - half - 0.3 * line)
-    figure_text(at, y, label, cex, ...)
+  area <- if (count == 1) unlist(place$panels[1, ]) else place$area
+  across <- function(y, label, cex, font = 1, ...) {
+    at <- fit_title(label, mean(area[1:2]), 0, size[1], cex, line, font)
+    figure_text(at$middle, y, label, at$cex, font = font, ...)
   }
-  centred(place$xlab, chart$xlab, 1)
-  figure_text(0.8 * line, mean(upright), chart$ylab, srt = 90,
-              fitted_cex(chart$ylab, size[2] - place$foot - 0.6 * line, 1))
+  across(place$floor + 0.85 * line, chart$xlab, 1)
+  at <- fit_title(chart$ylab, mean(area[3:4]), place$floor, size[2], 1, line)
+  figure_text(0.8 * line, at$middle, chart$ylab, at$cex, srt = 90)
   if (!is.null(chart$title)) {
-    centred(size[2] - 0.9 * line, chart$title, 1, font = if (chart$bold) 2 else 1)
+    across(size[2] - 0.9 * line, chart$title, 1, font = if (chart$bold) 2 else 1)
   }
-  if (count > 1 && !is.null(chart$note)) {
-    centred(area[4] + 0.4 * line, chart$note, 0.85, col = "grey30")
+  if (!is.null(place$note)) {
+    across(place$area[4] + 0.4 * line, paste(place$note, collapse = "; "), 0.85, col = "grey30")
   }
   for (k in seq_along(place$remarks)) {
     figure_text(0.5 * line, place$foot - (k - 0.3) * 0.85 * line, place$remarks[k], 0.75,
@@ -262,29 +279,51 @@ page_titles <- function(chart, place, count) {
   }
 }
 
+# Size and middle of a title that should be centred at `middle` and must lie between two limits.
+fit_title <- function(label, middle, low, high, cex, line, font = 1) {
+  cex <- shrunk_cex(label, high - low - 0.6 * line, cex, font)
+  half <- text_inches(label, cex, font) / 2 + 0.3 * line
+  list(cex = cex, middle = min(max(middle, low + half), high - half))
+}
+
+text_inches <- function(label, cex, font = 1) {
+  graphics::strwidth(label, units = "inches", cex = cex, font = font)
+}
+
+# The largest size up to `cex` at which the label is no wider than `width`. pdf() rounds sizes to
+# whole points, so the width is not proportional to the size.
+shrunk_cex <- function(label, width, cex, font = 1) {
+  cex <- cex * min(1, width / max(text_inches(label, cex, font), 1e-9))
+  while (cex > 0.05 && text_inches(label, cex, font) > width) cex <- 0.95 * cex
+  cex
+}
+
 # Sentences broken into lines of at most `width` inches.
 wrap_text <- function(text, width, cex) {
   unlist(lapply(text, function(sentence) {
-    share <- width / graphics::strwidth(sentence, units = "inches", cex = cex)
+    share <- width / text_inches(sentence, cex)
     # Lines differ in their letters: 0.95.
     if (share >= 1) sentence else strwrap(sentence, max(10, 0.95 * share * nchar(sentence)))
   }))
 }
 
-# What a panel shows, above its upper axis. The only panel of a figure has the axis' title beside.
-strip_title <- function(label, note, only, line = 1.5) {
-  cex <- graphics::par("cex")
-  inches <- function(text) graphics::strwidth(text, units = "inches")
-  pair <- only && !is.null(note)
-  width <- inches(label) + if (pair) inches(note) + inches("MM") else 0
-  # Half of the margins is free for it.
-  room <- graphics::par("pin")[1] + sum(graphics::par("mai")[c(2, 4)]) * if (only) 0.3 else 0
-  cex <- cex * min(0.95, room / width)
-  graphics::mtext(label, side = 3, line = line, cex = cex, adj = if (pair) 0 else 0.5)
+# What a panel shows, above its upper axis. The only panel of a figure has the title of that axis
+# beside, the longest of `notes` that fits.
+strip_title <- function(label, notes, only, line = 1.5) {
+  room <- graphics::par("pin")[1]
+  width <- text_inches(label, 0.95)
+  cex <- shrunk_cex(label, room, 0.95) * graphics::par("cex")
+  if (!only || !length(notes)) return(graphics::mtext(label, side = 3, line = line, cex = cex))
+  fits <- width + vapply(notes, text_inches, 0, cex = 0.9) + text_inches("M", 1) <= room
+  graphics::mtext(label, side = 3, line = line, cex = cex, adj = 0)
   # The same depth as a subscript puts both on one baseline.
-  note <- bquote(.(note) * phantom(lambda[2]))
-  if (pair) graphics::mtext(note, side = 3, line = line, cex = 0.9 * cex, adj = 1, col = "grey30")
+  note <- bquote(.(notes[fits][1]) * phantom(lambda[2]))
+  if (any(fits)) {
+    graphics::mtext(note, side = 3, line = line, cex = 0.9 * cex, adj = 1, col = "grey30")
+  }
 }
+
+region_notes <- c("number of regions", "regions")
 
 # ---- axes ----------------------------------------------------------------------------------------
 
@@ -314,8 +353,8 @@ plain_ticks <- function(limits) {
   list(at = at, labels = format(at, trim = TRUE))
 }
 
-# Lines that horizontal labels take on the left of an axis. A digit is about half a line wide.
-label_lines <- function(labels) 0.9 + 0.43 * max(nchar(labels))
+# Lines that horizontal labels take on the left of an axis; `width` is that of a digit.
+label_lines <- function(labels, width = 0.43) 0.9 + width * max(nchar(labels))
 
 # How many regions there are along the path, at as many places as there is room for.
 top_axis <- function(counts) {
@@ -349,153 +388,14 @@ lambda_equals <- function(lambda, fixed) {
   bquote(lambda[.(fixed)] == .(text))
 }
 
+penalty_pair <- function(lambda1, lambda2) {
+  bquote(lambda[1] == .(lambda_label(lambda1)) * "," ~ lambda[2] == .(lambda_label(lambda2)))
+}
+
 # Three digits; powers of ten only for very small and very large numbers.
 lambda_label <- function(lambda) {
   plain <- lambda == 0 | (lambda >= 1e-5 & lambda < 1e6)
   vapply(seq_along(lambda), function(k) {
     format(signif(lambda[[k]], 3), scientific = !plain[[k]], digits = 3, trim = TRUE)
   }, "")
-}
-
-# ---- legends -------------------------------------------------------------------------------------
-
-# A symbol, a piece of a line or nothing, and words or plotmath.
-legend_entry <- function(label, pch = NA, bg = NA, col = "black", lty = NA, lwd = 1.4) {
-  list(label = label, pch = pch, bg = bg, col = col, lty = lty, lwd = lwd)
-}
-
-legend_cex <- 0.85
-
-symbol_lines <- function(entry) if (!is.na(entry$lty)) 1.9 else if (!is.na(entry$pch)) 1.1 else 0
-
-entry_widths <- function(entries, line) {
-  vapply(entries, function(entry) {
-    graphics::strwidth(entry$label, units = "inches", cex = legend_cex) +
-      symbol_lines(entry) * line
-  }, 0)
-}
-
-# Entries side by side, in as many rows as the width needs. Places are relative to the upper left
-# corner, y downwards. An entry that is wider than all there is gets smaller letters.
-wrap_legend <- function(entries, width, line) {
-  widths <- entry_widths(entries, line)
-  cex <- legend_cex * min(1, width / max(widths))
-  widths <- pmin(widths, width)
-  x <- row <- numeric(length(entries))
-  at <- 0
-  for (k in seq_along(entries)) {
-    new_row <- k > 1 && at + widths[k] > width + 1e-6
-    row[k] <- if (k == 1) 0 else row[k - 1] + new_row
-    if (new_row) at <- 0
-    x[k] <- at
-    at <- at + widths[k] + 1.1 * line
-  }
-  # In the middle of the width.
-  ends <- tapply(x + widths, row, max)
-  x <- x + (width - max(ends)) / 2
-  list(x = x, y = (row + 0.5) * 1.15 * line, width = widths, cex = cex,
-       height = (max(row) + 1) * 1.15 * line + 0.3 * line)
-}
-
-# Entries below each other; NULL if they do not fit.
-list_legend <- function(entries, width, height, line) {
-  if (!length(entries)) return(NULL)
-  widths <- entry_widths(entries, line)
-  rows <- seq_along(entries)
-  shrink <- min(1, width / max(widths))
-  if (shrink < 0.75 || length(rows) * 1.3 * line > height) return(NULL)
-  list(x = rep(max(0, (width - max(widths)) / 2), length(rows)), y = (rows - 0.5) * 1.3 * line,
-       width = pmin(widths, width), cex = legend_cex * shrink, height = length(rows) * 1.3 * line)
-}
-
-draw_legend <- function(entries, place) {
-  legend <- place$legend
-  size <- place$size
-  across <- function(x) graphics::grconvertX(x / size[1], "nfc", "user")
-  up <- function(y) graphics::grconvertY(y / size[2], "nfc", "user")
-  for (k in seq_along(entries)) {
-    entry <- entries[[k]]
-    room <- symbol_lines(entry) * place$line
-    left <- legend$x[k]
-    y <- up(legend$y[k])
-    if (!is.na(entry$lty)) {
-      graphics::segments(across(left), y, across(left + 0.8 * room), y, lty = entry$lty,
-                         col = entry$col, lwd = entry$lwd, xpd = NA)
-    }
-    graphics::points(across(left + 0.4 * room), y, pch = entry$pch, bg = entry$bg,
-                     col = if (is.na(entry$bg)) entry$col else "white",
-                     cex = if (is.na(entry$bg)) 0.8 else 1.5, xpd = NA)
-    figure_text(left + room, legend$y[k], entry$label, legend$cex, adj = c(0, 0.5),
-                col = if (room) "black" else "grey30")
-  }
-}
-
-# ---- chosen rows ---------------------------------------------------------------------------------
-
-# How the chosen rows are marked, in every chart of base graphics and of ggplot2. The colours differ
-# for colour-blind readers too, from each other and from viridis; the shapes differ as well.
-mark_style <- data.frame(
-  mark = c("min", "1se", "es"), pch = c(21, 24, 22),
-  title = c("lambda.min", "lambda.1se", "lambda.es"), col = c("#000000", "#D55E00", "#56B4E9")
-)
-
-style_of <- function(mark) mark_style[match(mark, mark_style$mark), ]
-
-# Rows that coincide are marked by symbols inside each other, the first one largest. `at`: which
-# row of the grid a mark belongs to.
-draw_marks <- function(mark, x, y, at) {
-  if (!length(mark)) return(invisible())
-  style <- style_of(mark)
-  again <- stats::ave(seq_along(at), at, FUN = seq_along) - 1
-  graphics::points(x, y, pch = style$pch, bg = style$col, col = "white", lwd = 1.2,
-                   cex = c(1.9, 1.05, 0.6)[again + 1])
-}
-
-mark_entries <- function(mark) {
-  style <- style_of(unique(mark))
-  Map(function(title, pch, col) legend_entry(title, pch, bg = col), style$title, style$pch,
-      style$col, USE.NAMES = FALSE)
-}
-
-# ---- colours -------------------------------------------------------------------------------------
-
-lambda2_colours <- function(lambda2) {
-  values <- sort(unique(lambda2))
-  # The last colours of the palette are too pale for lines.
-  palette <- grDevices::hcl.colors(length(values) + 2, "viridis")
-  palette[match(lambda2, values)]
-}
-
-# One line per lambda2; of many, six that are evenly spread.
-lambda2_entries <- function(lambda2) {
-  values <- sort(unique(lambda2), decreasing = TRUE)
-  colours <- lambda2_colours(values)
-  lapply(spread_panels(length(values), 6), function(k) {
-    legend_entry(lambda_equals(values[k], 2), pch = 16, col = colours[k], lty = 1)
-  })
-}
-
-# Rectangles that meet leave hairlines where a viewer smooths edges. These overlap: each reaches to
-# the end of the bar, and the next one is drawn over it.
-# To the right of a picture that ends at place[1] and reaches from place[2] to place[3].
-colour_bar <- function(scale, place) {
-  unit <- graphics::par("cin")[2] * graphics::par("cex") * graphics::xinch(1)
-  left <- place[1] + 0.6 * unit
-  right <- left + 0.8 * unit
-  n <- length(scale$col)
-  y <- seq(place[2], place[3], length.out = n + 1)
-  graphics::rect(left, y[-(n + 1)], right, place[3], col = scale$col, border = NA, xpd = NA)
-  graphics::rect(left, place[2], right, place[3], border = "grey40", xpd = NA)
-  ticks <- plain_ticks(scale$limits)
-  at <- place[2] + (ticks$at - scale$limits[1]) / diff(scale$limits) * (place[3] - place[2])
-  graphics::segments(right, at, right + 0.3 * unit, at, col = "grey40", xpd = NA)
-  graphics::text(right + 0.45 * unit, at, ticks$labels, adj = c(0, 0.5), cex = 0.85, xpd = NA)
-}
-
-# Lines to leave on the right for such a bar.
-bar_lines <- function(limits) 1.6 + label_lines(plain_ticks(limits)$labels)
-
-colour_number <- function(value, scale) {
-  share <- (value - scale$limits[1]) / diff(scale$limits)
-  pmin(length(scale$col), 1 + floor(share * length(scale$col)))
 }

@@ -1,5 +1,5 @@
 # Charts of fits and of cross-validations in base graphics. What they show is prepared in paths.R
-# and shared with autoplot(); frames, legends and marks are those of chart.R.
+# and shared with autoplot(); figures, axes, legends and marks are those of chart.R.
 
 #' Draw the paths or the map of a fit
 #'
@@ -23,9 +23,9 @@
 #'
 #' @section Several panels:
 #' On a device with one figure, all panels are drawn into it. Where they would be too small to be
-#' read (there is room for one in a figure of 3 by 2.5 inches, for 12 in one of 8 by 8), as many
-#' as there is room for are drawn, and a message says which. More panels than that, if `which`
-#' names them, take several pages.
+#' read (a figure of 3.3 by 2.8 inches has room for 3, one of 7 by 5 for 12, which is the most), a
+#' part of them is drawn, evenly spread, and a message says which. More panels than that, if
+#' `which` names them, take several pages.
 #'
 #' When you have set up several figures with `par(mfrow = )`, `layout()`, `par(fig = )` or
 #' `split.screen()`, a call draws one panel into the next of them; if `which` names several, each
@@ -114,7 +114,7 @@ draw_paths <- function(data, label, col, xlab, ylab, main, dots) {
   draw <- function(k, only) {
     draw_frame(limits[[k]]$x, limits[[k]]$y, data$ticks)
     draw_path_panel(data, k, label, col, dots)
-    strip_title(lambda_equals(data$panels[[k]]$lambda, data$fixed), "number of regions", only)
+    strip_title(lambda_equals(data$panels[[k]]$lambda, data$fixed), region_notes, only)
   }
   labels <- unlist(lapply(limits, function(limits) plain_ticks(limits$y)$labels))
   draw_chart(new_chart(length(data$panels), draw, c(1.4, label_lines(labels), 2.9, 1.6), xlab,
@@ -142,8 +142,8 @@ draw_path_panel <- function(data, k, label, col, dots) {
 
 paths_note <- function(data) {
   shown <- length(data$panels)
-  paste0("upper axes: number of regions",
-         if (shown < data$all) paste0(" (", shown, " of ", data$all, " panels)"))
+  c("upper axes: number of regions",
+    if (shown < data$all) paste(shown, "of", data$all, "panels"))
 }
 
 # The largest regions on top, each one line.
@@ -250,8 +250,8 @@ draw_map <- function(map, col, xlab, ylab, main, ...) {
 }
 
 map_title <- function(map) {
-  lambda <- lambda_label(attr(map, "lambda"))
-  bquote(lambda[1] == .(lambda[[1]]) * "," ~ lambda[2] == .(lambda[[2]]))
+  lambda <- attr(map, "lambda")
+  penalty_pair(lambda[["lambda1"]], lambda[["lambda2"]])
 }
 
 # ---- cross-validation ----------------------------------------------------------------------------
@@ -318,11 +318,11 @@ draw_curves <- function(data, which, col, xlab, ylab, title, dots) {
   draw <- function(k, only) {
     draw_frame(xlim, ylim, data$ticks)
     draw_curve(data, which[k], style)
-    strip_title(lambda_equals(data$lambda2[which[k]], 2), "number of regions", only)
+    strip_title(lambda_equals(data$lambda2[which[k]], 2), region_notes, only)
   }
   draw_chart(new_chart(
     length(which), draw, c(1.4, label_lines(plain_ticks(ylim)$labels), 2.9, 0.9), xlab, ylab,
-    title$text, title$bold, "upper axes: number of regions", curve_legend(data), data$notes
+    title$text, title$bold, "upper axes: number of regions", curve_legends(data), data$notes
   ))
 }
 
@@ -337,8 +337,11 @@ draw_curve <- function(data, panel, style) {
   top_axis(rows)
 }
 
-curve_legend <- function(data) {
-  c(mark_entries(data$marks$mark), list(legend_entry(data$target_title, lty = 3, col = "grey30")))
+curve_legends <- function(data) {
+  lapply(c(FALSE, TRUE), function(short) {
+    c(mark_entries(data$marks$mark, short),
+      list(legend_entry(data$target_title, lty = 3, col = "grey30")))
+  })
 }
 
 error_bars <- function(rows) {
@@ -366,8 +369,9 @@ draw_heatmap <- function(data, col, xlab, ylab, title) {
     colour_bar(scale, graphics::par("usr")[2:4])
     bar_title(data$name)
   }
-  draw_chart(new_chart(1, draw, c(1.4, label_lines(labels), 1.5, bar_lines(scale$limits)), xlab,
-                       ylab, title$text, title$bold, legend = mark_entries(data$marks$mark),
+  draw_chart(new_chart(1, draw, c(1.4, label_lines(labels), 1.7, bar_lines(scale$limits)), xlab,
+                       ylab, title$text, title$bold,
+                       legends = lapply(c(FALSE, TRUE), mark_entries, mark = data$marks$mark),
                        remarks = data$notes))
 }
 
@@ -375,6 +379,6 @@ draw_heatmap <- function(data, col, xlab, ylab, title) {
 bar_title <- function(name) {
   size <- figure_size()
   line <- graphics::par("cin")[2] * graphics::par("cex")
-  figure_text(size[1] - 0.4 * line, size[2] - graphics::par("mai")[3] + 0.7 * line, name,
-              fitted_cex(name, size[1] - line, 0.9), adj = c(1, 0.5))
+  figure_text(size[1] - 0.4 * line, size[2] - graphics::par("mai")[3] + 0.85 * line, name,
+              shrunk_cex(name, size[1] - line, 0.9), adj = c(1, 0.5))
 }

@@ -8,9 +8,9 @@
 #' @param measures Columns of `x` to draw, or `"all"`. By default `es.fit`, `mdc`, `dice`,
 #'   `nogueira` and `dice.near`, as far as they are there; for `type = "tradeoff"` one, `nogueira`.
 #' @param which Which panels of the grid to draw: their numbers, or their names, `"cvm"` for the
-#'   score and those of `measures`. By default all of them, as far as there is room; or one, if you
-#'   have set up several figures: Nogueira's measure if it is there, else the first measure. See
-#'   *Several panels*.
+#'   score and those of `measures`. By default all of them, as far as there is room or `measures`
+#'   is given; or one, if you have set up several figures: Nogueira's measure if it is there, else
+#'   the first measure. See *Several panels*.
 #' @param main Title of the picture.
 #' @param ... Graphical parameters for the lines and points, such as `lwd` or `cex`.
 #' @details
@@ -43,7 +43,8 @@ plot.n2gfl_stability <- function(x, type = c("grid", "tradeoff"), measures = NUL
     plot_measure_dots(x, plotted_measures(x, measures, panel_names(x)), main, dots)
   } else if (type == "grid") {
     usual <- c("es.fit", "mdc", "dice", "nogueira", "dice.near")
-    plot_measure_panels(x, plotted_measures(x, measures, usual), which, main, dots)
+    shown <- plotted_measures(x, measures, usual)
+    plot_measure_panels(x, shown, which, main, dots, asked = !is.null(measures))
   } else {
     check_not_given(which, "which", "type = \"tradeoff\"")
     plot_tradeoff(x, plotted_measures(x, measures, "nogueira"), main, dots)
@@ -77,8 +78,10 @@ score_title <- function(x) if (is.null(attr(x, "name"))) "Score" else attr(x, "n
 
 # ---- along the grid ------------------------------------------------------------------------------
 
-plot_measure_panels <- function(x, measures, which, main, dots) {
+plot_measure_panels <- function(x, measures, which, main, dots, asked) {
   panels <- c(if (!is.null(x$cvm)) "cvm", measures)
+  # Measures that the user names are all drawn, on several pages if need be.
+  if (is.null(which) && asked && !in_users_cell()) which <- seq_along(panels)
   default <- match(intersect(c("nogueira", measures), measures)[1], panels)
   shown <- panels[choose_panels(which, length(panels), default, panels)]
   at <- log_position(x$lambda1)
@@ -93,7 +96,7 @@ plot_measure_panels <- function(x, measures, which, main, dots) {
   }
   labels <- unlist(lapply(scales, function(scale) scale$ticks$labels))
   draw_chart(new_chart(length(shown), draw, c(1.4, label_lines(labels), 2.5, 0.9),
-                       xvar_title("lambda1"), "", main, TRUE, legend = measure_legend(x, shown)))
+                       xvar_title("lambda1"), "", main, TRUE, legends = measure_legends(x, shown)))
 }
 
 # Limits and ticks of a measure's axis, and the function that gives positions on it.
@@ -161,10 +164,13 @@ mark_chosen <- function(x, across, up) {
   draw_marks(names(chosen), across[chosen], up[chosen], chosen)
 }
 
-measure_legend <- function(x, shown) {
-  c(lambda2_entries(x$lambda2), mark_entries(names(chosen_rows(x))),
-    if ("cvm" %in% shown) list(legend_entry("bars: 1 standard error")),
-    if ("nogueira" %in% shown) list(legend_entry("band: confidence interval")))
+measure_legends <- function(x, shown) {
+  chosen <- names(chosen_rows(x))
+  words <- c(if ("cvm" %in% shown) list(legend_entry("bars: 1 standard error")),
+             if ("nogueira" %in% shown) list(legend_entry("band: confidence interval")))
+  list(c(lambda2_entries(x$lambda2), mark_entries(chosen), words),
+       c(lambda2_entries(x$lambda2), mark_entries(chosen, TRUE), words),
+       c(lambda2_entries(x$lambda2, 2), mark_entries(chosen, TRUE), words))
 }
 
 # ---- accuracy against stability ------------------------------------------------------------------
@@ -183,7 +189,8 @@ plot_tradeoff <- function(x, measure, main, dots) {
     draw_tradeoff(x, x[[measure]], finite, dots)
   }
   draw_chart(new_chart(1, draw, c(1.4, label_lines(plain_ticks(limits)$labels), 0.6, 0.9),
-                       title(measure), title("cvm"), main, TRUE, legend = measure_legend(x, "cvm")))
+                       title(measure), title("cvm"), main, TRUE,
+                       legends = measure_legends(x, "cvm")))
 }
 
 draw_tradeoff <- function(x, across, finite, dots) {
@@ -211,6 +218,7 @@ plot_measure_dots <- function(x, measures, main, dots) {
   values <- vapply(measures, function(name) x[[name]][1], 1)
   at <- rev(seq_along(values))
   interval <- if ("nogueira" %in% measures) c(x$nogueira.lower[1], x$nogueira.upper[1])
+  title <- chart_title(main, if (!is.null(x$lambda1)) penalty_pair(x$lambda1, x$lambda2))
   names <- list(at = at, labels = unname(measure_titles[measures]))
   draw <- function(k, only) {
     draw_frame(padded_range(c(0, 1, values, interval), 0.03), range(at) + c(-0.5, 0.5), NULL, names)
@@ -223,10 +231,10 @@ plot_measure_dots <- function(x, measures, main, dots) {
     style <- utils::modifyList(list(pch = 19, col = dot_colour), dots)
     do.call(graphics::points, c(list(values, at), style))
   }
-  draw_chart(new_chart(1, draw, c(1.4, label_lines(names$labels), 0.6, 0.9),
-                       "Stability (larger is better)", "", main, TRUE,
-                       legend = if (!is.null(interval)) list(
-                         legend_entry("confidence interval", lty = 1, col = dot_colour, lwd = 2))))
+  draw_chart(new_chart(1, draw, c(1.4, label_lines(names$labels, 0.37), 0.6, 0.9),
+                       "Stability (larger is better)", "", title$text, title$bold,
+                       legends = if (!is.null(interval)) list(list(
+                         legend_entry("confidence interval", lty = 1, col = dot_colour, lwd = 2)))))
 }
 
 dot_colour <- "#0072B2"

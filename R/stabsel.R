@@ -197,13 +197,14 @@ print.stabsel.n2gfl <- function(x, digits = 3, rows = 20, ...) {
 #' @method plot stabsel.n2gfl
 #' @export
 plot.stabsel.n2gfl <- function(x, col = NULL, xlab = NULL, ylab = NULL, main = NULL, ...) {
+  image <- length(x$graph$dim) == 2
+  dots <- if (image) check_no_dots(list(...), " for an image") else check_line_parameters(list(...))
   title <- chart_title(main, bquote("Stability selection," ~ .(lambda_equals(x$lambda2, 2))))
-  if (length(x$graph$dim) == 2) {
-    check_no_dots(list(...), " for an image")
+  if (image) {
     plot_probability_image(x, col, xlab %or% "", ylab %or% "", title)
   } else {
     plot_probabilities(x, col %or% c("#D55E00", "grey50"), xlab %or% "Feature",
-                       ylab %or% "Selection probability", title, check_line_parameters(list(...)))
+                       ylab %or% "Selection probability", title, dots)
   }
   invisible(x)
 }
@@ -224,7 +225,7 @@ plot_probabilities <- function(x, col, xlab, ylab, title, dots) {
                  legend_entry("selected", pch = 16, col = col[1]),
                  legend_entry("not selected", pch = 16, col = rep_len(col, 2)[2]))
   draw_chart(new_chart(1, draw, c(1.4, label_lines("0.0"), 0.6, 0.9), xlab, ylab, title$text,
-                       title$bold, legend = legend))
+                       title$bold, legends = list(legend)))
 }
 
 plot_probability_image <- function(x, col, xlab, ylab, title) {
@@ -244,8 +245,9 @@ plot_probability_image <- function(x, col, xlab, ylab, title) {
     bar_title("selection probability")
   }
   outlined <- paste("outlined: selected, probability at least", number_text(x$cutoff))
-  draw_chart(new_chart(1, draw, c(0.2, 0, 1.5, bar_lines(c(0, 1))), xlab, ylab, title$text,
-                       title$bold, legend = list(legend_entry(outlined, lty = 1, lwd = 2))))
+  draw_chart(new_chart(1, draw, c(0.2, 0, 1.7, bar_lines(c(0, 1))), xlab, ylab, title$text,
+                       title$bold,
+                       legends = list(list(legend_entry(outlined, lty = 1, lwd = 2)))))
 }
 
 # The sides between cells that are selected and cells that are not.

@@ -192,9 +192,18 @@ check_autoplot_dots <- function(given) {
 # ggplot2's way to name a column of its data.
 utils::globalVariables(".data")
 
+# The legend below leaves the width to the panels.
 ggplot_theme <- function() {
-  ggplot2::theme_classic() +
-    ggplot2::theme(strip.background = ggplot2::element_blank())
+  ggplot2::theme_classic(base_size = 10) +
+    ggplot2::theme(strip.background = ggplot2::element_blank(), strip.clip = "off",
+                   legend.position = "bottom", legend.box = "vertical",
+                   legend.margin = ggplot2::margin(), legend.spacing.y = ggplot2::unit(3, "pt"),
+                   legend.spacing.x = ggplot2::unit(3, "pt"),
+                   legend.text = ggplot2::element_text(size = 8),
+                   legend.title = ggplot2::element_text(size = 8),
+                   axis.text = ggplot2::element_text(size = 7.5),
+                   plot.margin = ggplot2::margin(5, 14, 5, 5), plot.title.position = "plot",
+                   plot.caption.position = "plot", plot.caption = ggplot2::element_text(hjust = 0))
 }
 
 # Plotmath labels for panels: lambda[2] == 0.01.
@@ -209,12 +218,14 @@ panel_factor <- function(panel, lambdas, fixed) {
 # Several panels have room for every other tick.
 position_scale <- function(ticks, reversed, panels) {
   if (is.null(ticks)) return(ggplot2::scale_x_continuous())
-  if (panels > 1) ticks <- lapply(ticks, function(t) t[seq_along(t) %% 2 == 1])
+  if (panels > 1) ticks <- every_other(ticks)
   ggplot2::scale_x_continuous(breaks = ticks$at, labels = ticks$labels,
                               trans = if (reversed) "reverse" else "identity",
                               guide = ggplot2::guide_axis(check.overlap = TRUE),
                               expand = ggplot2::expansion(mult = c(0.03, 0.08)))
 }
+
+every_other <- function(ticks) lapply(ticks, function(t) t[seq_along(t) %% 2 == 1])
 
 ggplot_paths <- function(data, label, col, xvar) {
   prepare <- function(part) {
@@ -264,7 +275,8 @@ ggplot_map <- function(map, col) {
                                   na.value = zero_colour, name = "Coefficient") +
     ggplot2::coord_equal(expand = FALSE) +
     ggplot2::labs(title = map_title(map), caption = if (all(is.na(pixels$value))) empty_map) +
-    ggplot2::theme_void()
+    ggplot2::theme_void(base_size = 10) +
+    ggplot2::theme(plot.margin = ggplot2::margin(5, 5, 5, 5), plot.title.position = "plot")
 }
 
 ggplot_curves <- function(data, which, col) {
@@ -298,25 +310,27 @@ mark_layers <- function(marks, y) {
   marks$mark <- factor(marks$mark, style$mark, style$title)
   list(
     ggplot2::geom_point(ggplot2::aes(x = .data$x, y = .data[[y]], shape = .data$mark),
-                        marks, size = 3, colour = "white",
+                        marks, size = 1.6 * mark_sizes(marks$row), colour = "white",
                         fill = style$col[as.integer(marks$mark)]),
     ggplot2::scale_shape_manual(name = NULL, values = style$pch, drop = FALSE,
                                 guide = ggplot2::guide_legend(
-                                  override.aes = list(fill = style$col)))
+                                  override.aes = list(fill = style$col, size = 3)))
   )
 }
 
 ggplot_heatmap <- function(data, col) {
   bands <- length(data$lambda2)
   data$marks$y <- bands + 1 - data$marks$panel
+  ticks <- every_other(data$ticks)
   ggplot2::ggplot(heat_cells(data$rows)) +
     ggplot2::geom_rect(ggplot2::aes(xmin = .data$left, xmax = .data$right, ymin = .data$bottom,
                                     ymax = .data$top, fill = .data$value)) +
     ggplot2::scale_fill_gradientn(colours = col %or% grDevices::hcl.colors(100),
                                   name = data$name) +
     mark_layers(data$marks, "y") +
-    ggplot2::scale_x_continuous(breaks = data$ticks$at, labels = data$ticks$labels,
-                                trans = "reverse", expand = c(0, 0)) +
+    ggplot2::scale_x_continuous(breaks = ticks$at, labels = ticks$labels,
+                                trans = "reverse", expand = c(0, 0),
+                                guide = ggplot2::guide_axis(check.overlap = TRUE)) +
     ggplot2::scale_y_continuous(breaks = seq_len(bands), expand = c(0, 0),
                                 labels = rev(lambda_label(data$lambda2))) +
     ggplot2::labs(x = xvar_title("lambda1"), y = xvar_title("lambda2")) + choice_labels(data) +
