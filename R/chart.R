@@ -164,7 +164,8 @@ chart_places <- function(count, size, chart, grid) {
   line <- grid$line
   empty <- grid$rows * grid$columns - count
   note <- if (count > 1 && !empty) chart$note
-  outer <- outer_lines(chart, !is.null(note)) * line
+  # In tiny figures text gives way to the panels.
+  outer <- pmin(outer_lines(chart, !is.null(note)) * line, 0.25 * size[c(2, 1, 2)])
   remarks <- wrap_text(chart$remarks, size[1] - line, 0.75)
   foot <- (0.2 + 0.85 * length(remarks)) * line
   cell <- c((size[1] - outer[["left"]]) / grid$columns,
@@ -174,8 +175,8 @@ chart_places <- function(count, size, chart, grid) {
   }
   in_cell <- !is.null(legend)
   if (!in_cell) legend <- legend_below(chart, if (empty) chart$note, size, line)
-  bottom <- foot + outer[["bottom"]] + if (in_cell) 0 else legend$height
-  cell[2] <- max(size[2] - outer[["top"]] - bottom, 0) / grid$rows
+  bottom <- min(foot + outer[["bottom"]] + if (in_cell) 0 else legend$height, 0.6 * size[2])
+  cell[2] <- (size[2] - outer[["top"]] - bottom) / grid$rows
   cells <- grid_cells(grid, cell, outer[["left"]], bottom)
   corner <- if (in_cell) {
     c(cells$left[count + 1] + 0.5 * line,

@@ -164,6 +164,15 @@ test_that("panels, legend and remarks stay inside the figure and apart", {
   }
 })
 
+test_that("a figure that is far too small is drawn all the same", {
+  charts <- all_charts()
+  for (name in names(charts)) {
+    withr::with_pdf(NULL, width = 0.8, height = 0.6, {
+      expect_error(suppressMessages(charts[[name]]()), NA, info = name)
+    })
+  }
+})
+
 test_that("the legend stands in an empty cell, and the capacity keeps panels readable", {
   five <- places(5, c(7, 5))
   expect_true(all(five$legend$x > five$panels$right[5]))
