@@ -144,23 +144,6 @@ has_shared_lambda1 <- function(grid) {
   all(vapply(sequences, identical, NA, sequences[[1]]))
 }
 
-# Evenly spread, first and last among them.
-spread_panels <- function(count, most) {
-  if (count <= most) return(seq_len(count))
-  unique(round(seq(1, count, length.out = most)))
-}
-
-check_panels <- function(panels, count, most) {
-  if (is.null(panels)) return(spread_panels(count, most))
-  whole <- is.numeric(panels) && length(panels) && !anyNA(panels) &&
-    all(panels %in% seq_len(count))
-  if (!whole) {
-    stop_bad("`panels` must hold numbers of panels, from 1 to ", count, ", not ",
-             describe(panels), ".")
-  }
-  as.integer(panels)
-}
-
 # ---- positions -----------------------------------------------------------------------------------
 
 # Logarithms of penalties; zero lies a step to the left of the smallest.
@@ -197,9 +180,10 @@ log_ticks <- function(all, count = 5) {
 # region's line ends, for its label), `counts` (number of regions at each x), `panels`, `ticks` of
 # the x axis (NULL: ordinary), `all` (how many panels there could be), `fixed` (the lambda that the
 # panels hold fixed), and whether the x axis runs backwards and is the same in all panels.
-path_data <- function(fit, xvar, panels = NULL, most = 9) {
+path_data <- function(fit, xvar, which = NULL, most = most_panels) {
   all_panels <- grid_panels(fit$grid, xvar)
-  shown <- all_panels[check_panels(panels, length(all_panels), most)]
+  count <- length(all_panels)
+  shown <- all_panels[if (is.null(which)) spread_panels(count, most) else check_which(which, count)]
   rows <- unlist(lapply(shown, `[[`, "rows"))
   x <- path_position(fit, xvar)
   followed <- join_panels(lapply(shown, function(panel) {
@@ -252,8 +236,9 @@ number_by_size <- function(lines, last) {
 
 # ---- the data of a cross-validation's pictures ---------------------------------------------------
 
-# `rows`: the grid with cvm and its limits, x and y positions, panel and mark ("min", "1se", "es" or
-# ""); `marks`: the chosen rows, one line each.
+# `rows`: the grid with cvm and its limits, x positions and panels; `marks`: the chosen rows, one
+# line each; `title` and `default`: the row that other functions take, and its panel; `target`: the
+# line of one standard error; `notes`: what a reader would not expect of the chosen rows.
 cv_plot_data <- function(object) {
   grid <- object$grid
   lambda2 <- sort(unique(grid$lambda2), decreasing = TRUE)
@@ -264,14 +249,44 @@ cv_plot_data <- function(object) {
   )
   index <- object$index[!is.na(object$index)]
   marks <- cbind(rows[index, ], mark = names(index))
+  row <- map_row(object, NULL, NULL)
+  larger <- larger_is_better(object$type.measure)
   list(rows = rows, marks = marks, lambda2 = lambda2, name = object$name,
-       ticks = log_ticks(grid$lambda1), target = one_se_line(object))
+       title = choice_title(object, row), default = rows$panel[row], notes = choice_notes(object),
+       ticks = log_ticks(grid$lambda1), target = one_se_line(object),
+       target_title = paste("best", if (larger) "-" else "+", "1 standard error (bars)"))
 }
 
 # The worst value that is still within one standard error of the best.
 one_se_line <- function(object) {
   limits <- if (larger_is_better(object$type.measure)) object$cvlo else object$cvup
   limits[object$index[["min"]]]
+}
+
+# The cells of a heat map in the order in which they are drawn, with their value. The largest
+# lambda2 is the band on top. Rectangles that meet leave hairlines where a viewer smooths edges, so
+# each cell reaches to the right end of its band, and into the band above as far as that covers it;
+# what is drawn later hides this.
+heat_cells <- function(rows) {
+  bands <- lapply(unname(split(rows, -rows$panel)), function(part) {
+    part <- part[order(part$x), ]
+    edges <- cell_edges(part$x)
+    y <- max(rows$panel) + 1 - part$panel
+    data.frame(row = part$row, left = edges$left, right = max(edges$right), bottom = y - 0.5,
+               top = y + 0.5, value = part$cvm)
+  })
+  do.call(rbind, lapply(seq_along(bands), function(k) {
+    rbind(bands[[k]], if (k < length(bands)) under_band(bands[[k]], bands[[k + 1]]))
+  }))
+}
+
+# What the cells of a band lay under the band above it.
+under_band <- function(cells, above) {
+  cells$left <- pmax(cells$left, min(above$left))
+  cells$right <- pmin(cells$right, max(above$right))
+  cells$bottom <- cells$top - 0.25
+  cells$top <- cells$top + 0.25
+  cells[cells$left < cells$right, ]
 }
 
 # Edges of the cells of a heat map: halfway between neighbours, in each row of the picture.

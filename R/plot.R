@@ -1,5 +1,5 @@
-# Pictures of fits and of cross-validations in base graphics. What they show is prepared in paths.R
-# and below, and shared with autoplot().
+# Charts of fits and of cross-validations in base graphics. What they show is prepared in paths.R
+# and shared with autoplot(); figures, axes, legends and marks are those of chart.R.
 
 #' Draw the paths or the map of a fit
 #'
@@ -21,6 +21,17 @@
 #' The axes of penalties are logarithmic, with the largest penalty on the left, so that every path
 #' runs from left to right. A penalty of 0 is drawn a step after the smallest.
 #'
+#' @section Several panels:
+#' On a device with one figure, all panels are drawn into it. Where they would be too small to be
+#' read (a figure of 3.3 by 2.8 inches has room for 3, one of 7 by 5 for 12, which is the most), a
+#' part of them is drawn, evenly spread, and a message says which. More panels than that, if
+#' `which` names them, take several pages.
+#'
+#' When you have set up several figures with `par(mfrow = )`, `layout()`, `par(fig = )` or
+#' `split.screen()`, a call draws one panel into the next of them; if `which` names several, each
+#' goes into its own. Legends stay inside their figure, and the layout is left as it is. Letters
+#' get smaller with the figure, down to 6.5 points.
+#'
 #' @section Map:
 #' The graph must be a grid or a mask in two dimensions; fits to brain images are handed to
 #' [plot_map()]. The first index runs to the right, the second upwards, as in [graphics::image()].
@@ -32,15 +43,15 @@
 #'   `"lambda2"`, `"norm"` (the sum of absolute coefficients) or `"dev"` (fraction of deviance
 #'   explained). For `"lambda2"` there is a panel for each `lambda1`, otherwise one for each
 #'   `lambda2`.
-#' @param panels Which panels to draw, counted in the order of the grid. The default is all of them
-#'   or, if there are more than 9, 9 that are evenly spread.
+#' @param which Which panels to draw, counted in the order of the grid. By default all of them, as
+#'   far as there is room; or the first, if you have set up several figures. See *Several panels*.
 #' @param label Write the numbers of the coloured regions at the ends of their lines? Where there
 #'   is not room for all, the largest regions have it.
 #' @param s,row The fit whose map is drawn, see [coef.n2gfl()].
 #' @param col Colours: of the regions in the order of their numbers, 12 by default; or of the map
 #'   from the smallest to the largest value.
 #' @param xlab,ylab,main Titles of the axes and of the picture.
-#' @param ... For paths, graphical parameters of the lines such as `lwd`; for maps, of
+#' @param ... For paths, graphical parameters of the lines such as `lwd`; for maps, arguments of
 #'   [graphics::image()].
 #' @return The data that were drawn, invisibly: for paths a data frame with the columns `panel`,
 #'   `region`, `row` (of the grid), `x`, `value` and `size` (number of features; 0 where a line
@@ -52,14 +63,15 @@
 #' fit <- n2gfl(cohort$x, cohort$y, cohort$graph, family = "binomial",
 #'              lambda2 = c(0.01, 0.003))
 #' plot(fit)
-#' plot(fit, xvar = "dev", panels = 1)
+#' plot(fit, xvar = "dev", which = 1)
 #' plot(fit, what = "map", row = 12)
 #' @export
 plot.n2gfl <- function(x, what = c("paths", "map"),
-                       xvar = c("lambda1", "lambda2", "norm", "dev"), panels = NULL,
+                       xvar = c("lambda1", "lambda2", "norm", "dev"), which = NULL,
                        label = TRUE, s = NULL, row = NULL, col = NULL, xlab = NULL, ylab = NULL,
                        main = NULL, ...) {
   what <- match_choice(what, "what", c("paths", "map"))
+  if (what == "map") check_not_given(which, "which", "what = \"map\"")
   if (what == "map" && is_volume(x)) return(plot_map(x, s = s, row = row, main = main, ...))
   if (what == "map") return(draw_map(map_data(x, s, row), col, xlab, ylab, main, ...))
   xvar <- match_xvar(xvar)
@@ -67,8 +79,14 @@ plot.n2gfl <- function(x, what = c("paths", "map"),
   if (!is.null(s) || !is.null(row)) {
     stop_bad("`s` and `row` must not be given for what = \"paths\".")
   }
-  draw_paths(path_data(x, xvar, panels), label, col, xlab %or% xvar_title(xvar),
-             ylab %or% "Coefficient", main, ...)
+  dots <- check_line_parameters(list(...))
+  which <- choose_panels(which, length(grid_panels(x$grid, xvar)))
+  draw_paths(path_data(x, xvar, which), label, col %or% region_colours,
+             xlab %or% xvar_title(xvar), ylab %or% "Coefficient", main, dots)
+}
+
+check_not_given <- function(value, name, where) {
+  if (!is.null(value)) stop_bad("`", name, "` must not be given for ", where, ".")
 }
 
 match_xvar <- function(xvar) {
@@ -91,32 +109,41 @@ region_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B
                     "#A6611A", "#E7298A", "#66A61E", "#1F3B73", "#8C1D18")
 other_colour <- "grey72"
 
-draw_paths <- function(data, label, col, xlab, ylab, main, ...) {
-  col <- col %or% region_colours
-  old <- open_panels(length(data$panels))
-  on.exit(graphics::par(old), add = TRUE)
-  for (k in seq_along(data$panels)) {
-    lines <- data$lines[data$lines$panel == k, ]
-    counts <- data$counts[data$counts$panel == k, ]
-    xlim <- padded_range(if (data$shared) data$counts$x else counts$x, 0.02)
-    if (data$reversed) xlim <- rev(xlim)
-    empty <- !any(lines$value != 0)
-    draw_frame(xlim, if (empty) c(-0.03, 1) else padded_range(c(0, lines$value), 0.03), data$ticks)
-    graphics::abline(h = 0, col = "grey70", lwd = 0.8)
-    if (empty) graphics::text(mean(xlim), 0.5, "No regions", col = "grey40")
-    draw_lines(lines, col, ...)
-    top_axis(counts)
-    if (label) end_labels(data$ends[data$ends$panel == k, ], col)
-    lambda_title(data$panels[[k]]$lambda, data$fixed)
+draw_paths <- function(data, label, col, xlab, ylab, main, dots) {
+  limits <- lapply(seq_along(data$panels), path_limits, data = data)
+  draw <- function(k, only) {
+    draw_frame(limits[[k]]$x, limits[[k]]$y, data$ticks)
+    draw_path_panel(data, k, label, col, dots)
+    strip_title(lambda_equals(data$panels[[k]]$lambda, data$fixed), region_notes, only)
   }
-  panel_titles(xlab, ylab, main, paths_note(data))
+  labels <- unlist(lapply(limits, function(limits) plain_ticks(limits$y)$labels))
+  draw_chart(new_chart(length(data$panels), draw, c(1.4, label_lines(labels), 2.9, 1.6), xlab,
+                       ylab, main, TRUE, paths_note(data)))
   invisible(data$lines)
+}
+
+path_limits <- function(k, data) {
+  value <- data$lines$value[data$lines$panel == k]
+  x <- padded_range(data$counts$x[data$shared | data$counts$panel == k], 0.02)
+  list(x = if (data$reversed) rev(x) else x,
+       y = if (any(value != 0)) padded_range(c(0, value), 0.03) else c(-0.03, 1))
+}
+
+draw_path_panel <- function(data, k, label, col, dots) {
+  lines <- data$lines[data$lines$panel == k, ]
+  graphics::abline(h = 0, col = "grey70", lwd = 0.8)
+  if (!any(lines$value != 0)) {
+    graphics::text(mean(graphics::par("usr")[1:2]), 0.5, "No regions", col = "grey40")
+  }
+  do.call(draw_lines, c(list(lines, col), dots))
+  top_axis(data$counts[data$counts$panel == k, ])
+  if (label) end_labels(data$ends[data$ends$panel == k, ], col)
 }
 
 paths_note <- function(data) {
   shown <- length(data$panels)
-  paste0(if (shown == 1) "Number of regions" else "Upper axes: number of regions",
-         if (shown < data$all) paste0(" (", shown, " of ", data$all, " panels)"))
+  c("upper axes: number of regions",
+    if (shown < data$all) paste(shown, "of", data$all, "panels"))
 }
 
 # The largest regions on top, each one line.
@@ -160,107 +187,6 @@ spread_apart <- function(y, gap, low, high) {
   pmin(pmax(free, low), high - steps[n]) + steps
 }
 
-# ---- frames and axes that all pictures share -----------------------------------------------------
-
-padded_range <- function(values, share) {
-  range <- range(values, finite = TRUE)
-  width <- diff(range)
-  if (width == 0) width <- if (range[1] == 0) 1 else abs(range[1])
-  range + c(-1, 1) * share * width
-}
-
-# Room for `count` panels on the device; gives the parameters to restore. A single picture leaves
-# the user's own layout alone. `below`: lines to leave for a legend.
-open_panels <- function(count, below = 0) {
-  if (count == 1) {
-    return(graphics::par(mar = c(4 + below, 4.3, 4.4, 2.6), mgp = c(2.8, 0.6, 0), tcl = -0.3,
-                         las = 1))
-  }
-  size <- graphics::par("din")
-  columns <- min(count, ceiling(sqrt(0.8 * count * size[1] / size[2])))
-  rows <- ceiling(count / columns)
-  old <- graphics::par(c("cex", "mfrow", "mar", "oma", "mgp", "tcl", "las"))
-  graphics::par(mfrow = c(rows, ceiling(count / rows)), oma = c(2 + below, 1.4, 2.6, 0.3))
-  # mfrow makes the letters of many panels too small to read.
-  graphics::par(cex = max(0.75, graphics::par("cex")), mar = c(2, 2.8, 3.4, 1.6),
-                mgp = c(2, 0.45, 0), tcl = -0.25, las = 1)
-  # The old size of the letters last: mfrow sets its own.
-  old[c("mfrow", "oma", "mar", "mgp", "tcl", "las", "cex")]
-}
-
-draw_frame <- function(xlim, ylim, ticks) {
-  graphics::plot.new()
-  graphics::plot.window(xlim, ylim, xaxs = "i", yaxs = "i")
-  graphics::box(bty = "l", col = "grey40")
-  if (is.null(ticks)) {
-    graphics::axis(1, col = NA, col.ticks = "grey40", cex.axis = 0.9)
-  } else {
-    spaced_axis(1, ticks$at, ticks$labels)
-  }
-  graphics::axis(2, col = NA, col.ticks = "grey40", cex.axis = 0.9)
-}
-
-# How many regions there are along the path, at as many places as there is room for.
-top_axis <- function(counts) {
-  spaced_axis(3, counts$x, counts$df, col.ticks = "grey60")
-}
-
-# Ticks with their labels, of which those that would touch another are left out.
-spaced_axis <- function(side, at, labels, cex = 0.9, col.ticks = "grey40") {
-  keep <- fitting_labels(at, graphics::strwidth(paste0(labels, "00"), cex = cex))
-  graphics::axis(side, at[keep], labels[keep], col = NA, col.ticks = col.ticks, cex.axis = cex,
-                 gap.axis = 0)
-}
-
-# From the first on, each label that does not touch the last one that was kept.
-fitting_labels <- function(at, width) {
-  usr <- graphics::par("usr")
-  order <- order(at * sign(usr[2] - usr[1]))
-  kept <- integer(0)
-  for (k in order) {
-    last <- kept[length(kept)]
-    apart <- if (length(last)) abs(at[k] - at[last]) - (abs(width[k]) + abs(width[last])) / 2 else 0
-    if (apart >= 0) kept <- c(kept, k)
-  }
-  kept
-}
-
-# The lambda that a panel holds fixed, or the range of those that belong together.
-lambda_title <- function(lambda, fixed) {
-  lambda <- lambda_label(range(lambda))
-  text <- if (lambda[1] == lambda[2]) bquote(lambda[.(fixed)] == .(lambda[1])) else {
-    bquote(lambda[.(fixed)] == .(lambda[1]) ~ "to" ~ .(lambda[2]))
-  }
-  graphics::mtext(text, side = 3, line = if (is_one_panel()) 2.9 else 1.9,
-                  cex = 0.9 * graphics::par("cex"))
-}
-
-# Three digits; powers of ten only for very small and very large numbers.
-lambda_label <- function(lambda) {
-  plain <- lambda == 0 | (lambda >= 1e-5 & lambda < 1e6)
-  vapply(seq_along(lambda), function(k) {
-    format(signif(lambda[[k]], 3), scientific = !plain[[k]], digits = 3, trim = TRUE)
-  }, "")
-}
-
-is_one_panel <- function() all(graphics::par("oma") == 0)
-
-# Titles that belong to all panels.
-panel_titles <- function(xlab, ylab, main, top) {
-  cex <- graphics::par("cex")
-  outer <- !is_one_panel()
-  if (outer) {
-    graphics::mtext(xlab, side = 1, outer = TRUE, line = 0.6, cex = cex)
-    graphics::mtext(ylab, side = 2, outer = TRUE, line = 0.2, cex = cex, las = 0)
-  } else {
-    graphics::title(xlab = xlab, ylab = ylab)
-  }
-  graphics::mtext(top, side = 3, outer = outer, line = if (outer) 0.2 else 1.7, cex = 0.85 * cex,
-                  col = "grey30")
-  graphics::mtext(main %or% "", side = 3, outer = outer, line = if (outer) 1.3 else 3.1,
-                  cex = 1.1 * cex, font = 2, adj = if (outer) 0.5 else 0)
-}
-
 # ---- map -----------------------------------------------------------------------------------------
 
 # A fit to images in three dimensions, which plot_map() knows how to cut.
@@ -299,48 +225,33 @@ map_scale <- function(map, col = NULL) {
 }
 
 zero_colour <- "grey90"
+empty_map <- "All coefficients are zero: the map is empty."
 
 draw_map <- function(map, col, xlab, ylab, main, ...) {
+  check_not_given(list(...)$panels, "panels", "what = \"map\"")
   scale <- map_scale(map, col)
-  room <- function(title) if (is.null(title)) 1.2 else 3
-  old <- graphics::par(mar = c(room(xlab), room(ylab), 3, 5.5), mgp = c(1, 0.6, 0), tcl = -0.3,
-                       las = 1)
-  on.exit(graphics::par(old), add = TRUE)
+  empty <- !any(map != 0, na.rm = TRUE)
   at <- lapply(dim(map), seq_len)
-  graphics::plot.new()
-  graphics::plot.window(c(0.5, nrow(map) + 0.5), c(0.5, ncol(map) + 0.5), asp = 1,
-                        xaxs = "i", yaxs = "i")
-  # Zero first, in its own colour; everything else over it.
-  graphics::image(at[[1]], at[[2]], ifelse(is.na(map), NA, 0), col = zero_colour, add = TRUE,
-                  useRaster = TRUE)
-  graphics::image(at[[1]], at[[2]], ifelse(map == 0, NA, map), col = scale$col,
-                  zlim = scale$limits, add = TRUE, useRaster = TRUE, ...)
-  if (any(map != 0, na.rm = TRUE)) colour_bar(scale, c(nrow(map) + 0.5, 0.5, ncol(map) + 0.5))
-  graphics::title(main = main %or% map_title(map), xlab = xlab %or% "", ylab = ylab %or% "",
-                  font.main = if (is.null(main)) 1 else 2)
+  draw <- function(k, only) {
+    graphics::plot.window(c(0.5, nrow(map) + 0.5), c(0.5, ncol(map) + 0.5), asp = 1,
+                          xaxs = "i", yaxs = "i")
+    # Zero first, in its own colour; everything else over it.
+    graphics::image(at[[1]], at[[2]], ifelse(is.na(map), NA, 0), col = zero_colour, add = TRUE,
+                    useRaster = TRUE)
+    graphics::image(at[[1]], at[[2]], ifelse(map == 0, NA, map), col = scale$col,
+                    zlim = scale$limits, add = TRUE, useRaster = TRUE, ...)
+    if (!empty) colour_bar(scale, c(nrow(map) + 0.5, 0.5, ncol(map) + 0.5))
+  }
+  title <- chart_title(main, map_title(map))
+  draw_chart(new_chart(1, draw, c(0, 0, 0.4, bar_lines(scale$limits)), xlab %or% "", ylab %or% "",
+                       title$text, title$bold,
+                       remarks = if (empty) empty_map))
   invisible(map)
 }
 
 map_title <- function(map) {
-  lambda <- lambda_label(attr(map, "lambda"))
-  bquote(lambda[1] == .(lambda[[1]]) * "," ~ lambda[2] == .(lambda[[2]]))
-}
-
-# To the right of a picture that ends at place[1] and reaches from place[2] to place[3].
-colour_bar <- function(scale, place) {
-  unit <- graphics::xinch(0.1)
-  left <- place[1] + 1.2 * unit
-  right <- left + 1.6 * unit
-  n <- length(scale$col)
-  y <- seq(place[2], place[3], length.out = n + 1)
-  graphics::rect(left, y[-(n + 1)], right, y[-1], col = scale$col, border = NA, xpd = NA)
-  graphics::rect(left, place[2], right, place[3], border = "grey40", xpd = NA)
-  ticks <- pretty(scale$limits, 5)
-  ticks <- ticks[ticks >= scale$limits[1] & ticks <= scale$limits[2]]
-  at <- place[2] + (ticks - scale$limits[1]) / diff(scale$limits) * (place[3] - place[2])
-  graphics::segments(right, at, right + 0.5 * unit, at, col = "grey40", xpd = NA)
-  graphics::text(right + 0.8 * unit, at, format(ticks, trim = TRUE), adj = c(0, 0.5), cex = 0.85,
-                 xpd = NA)
+  lambda <- attr(map, "lambda")
+  penalty_pair(lambda[["lambda1"]], lambda[["lambda2"]])
 }
 
 # ---- cross-validation ----------------------------------------------------------------------------
@@ -354,18 +265,23 @@ colour_bar <- function(scale, place) {
 #'
 #' @param x A cross-validation from [cv.n2gfl()].
 #' @param type `"curve"` or `"heatmap"`.
-#' @param panels Which panels of the curves to draw, counted in the order of `lambda2` in the grid;
-#'   `NULL` for all of them or, if there are more than 9, 9 that are evenly spread.
+#' @param which Which panels of the curves to draw, counted in the order of `lambda2` in the grid.
+#'   By default all of them, as far as there is room; or the one with the default row, if you have
+#'   set up several figures. See *Several panels*.
 #' @param col Colour of the curve, or colours of the heat map from the smallest value to the
 #'   largest.
 #' @param xlab,ylab,main Titles of the axes and of the picture.
 #' @param ... For curves, graphical parameters of the points such as `cex`; otherwise nothing.
 #' @return The data that were drawn, a data frame with one line per row of the grid, invisibly.
 #' @details
-#' The dotted line of the curves is the value within one standard error of the best. The axes of
-#' penalties are logarithmic, with the largest on the left; on top is the number of regions. In the
-#' heat map a cell reaches halfway to its neighbours, and each `lambda2` has a band of the same
-#' height.
+#' The dotted line of the curves is one standard error from the best score. The axes of penalties
+#' are logarithmic, with the largest on the left; on top is the number of regions. In the heat map a
+#' cell reaches halfway to its neighbours, and each `lambda2` has a band of the same height.
+#'
+#' The title is the row that [coef()][coef.cv.n2gfl], [plot_map()] and others take by default, with
+#' its penalties. Small letters at the bottom say when a chosen row selects nothing, or when
+#' `lambda.1se` has more features than `lambda.min`.
+#' @inheritSection plot.n2gfl Several panels
 #' @examples
 #' set.seed(1)
 #' cohort <- simulate_cohort(n = 60, dim = c(12, 12))
@@ -374,50 +290,58 @@ colour_bar <- function(scale, place) {
 #' plot(cv)
 #' plot(cv, type = "heatmap")
 #' @export
-plot.cv.n2gfl <- function(x, type = c("curve", "heatmap"), panels = NULL, col = NULL, xlab = NULL,
+plot.cv.n2gfl <- function(x, type = c("curve", "heatmap"), which = NULL, col = NULL, xlab = NULL,
                           ylab = NULL, main = NULL, ...) {
   type <- match_choice(type, "type", c("curve", "heatmap"))
   data <- cv_plot_data(x)
   xlab <- xlab %or% xvar_title("lambda1")
+  title <- chart_title(main, data$title)
   if (type == "curve") {
-    panels <- check_panels(panels, length(data$lambda2), 9)
-    draw_curves(data, panels, col %or% "#B2182B", xlab, ylab %or% data$name, main, ...)
+    dots <- check_line_parameters(list(...))
+    which <- choose_panels(which, length(data$lambda2), data$default)
+    draw_curves(data, which, col %or% curve_colour, xlab, ylab %or% data$name, title, dots)
   } else {
+    check_not_given(which, "which", "type = \"heatmap\"")
     check_no_dots(list(...), " for type = \"heatmap\"")
-    draw_heatmap(data, col, xlab, ylab %or% xvar_title("lambda2"), main)
+    draw_heatmap(data, col, xlab, ylab %or% xvar_title("lambda2"), title)
   }
   invisible(data$rows)
 }
 
-# How the chosen rows are marked and called.
-mark_style <- data.frame(
-  mark = c("min", "1se", "es"), pch = c(21, 24, 22), label = c("min", "1se", "es"),
-  title = c("lambda.min", "lambda.1se", "lambda.es"), col = c("#2166AC", "#1B7837", "#E08214")
-)
+curve_colour <- "grey40"
 
-style_of <- function(marks) mark_style[match(marks$mark, mark_style$mark), ]
-
-draw_curves <- function(data, panels, col, xlab, ylab, main,
-                        cex = if (length(panels) == 1) 1 else 0.7, ...) {
-  old <- open_panels(length(panels), below = 1)
-  on.exit(graphics::par(old), add = TRUE)
-  shown <- data$rows[data$rows$panel %in% panels, ]
+draw_curves <- function(data, which, col, xlab, ylab, title, dots) {
+  shown <- data$rows[data$rows$panel %in% which, ]
   xlim <- rev(padded_range(shown$x, 0.03))
   ylim <- padded_range(c(shown$cvlo, shown$cvup), 0.04)
-  for (panel in panels) {
-    rows <- data$rows[data$rows$panel == panel, ]
+  style <- utils::modifyList(list(pch = 19, col = col, cex = 0.8), dots)
+  draw <- function(k, only) {
     draw_frame(xlim, ylim, data$ticks)
-    graphics::abline(h = data$target, lty = 3, col = "grey50")
-    draw_marks_lines(data$marks[data$marks$panel == panel, ])
-    error_bars(rows)
-    graphics::points(rows$x, rows$cvm, pch = 19, col = col, cex = cex, ...)
-    draw_marks(data$marks[data$marks$panel == panel, ], data$marks$cvm[data$marks$panel == panel])
-    top_axis(rows)
-    lambda_title(data$lambda2[panel], 2)
+    draw_curve(data, which[k], style)
+    strip_title(lambda_equals(data$lambda2[which[k]], 2), region_notes, only)
   }
-  note <- if (length(panels) == 1) "Number of regions" else "Upper axes: number of regions"
-  panel_titles(xlab, ylab, main, note)
-  marks_legend(data$marks)
+  draw_chart(new_chart(
+    length(which), draw, c(1.4, label_lines(plain_ticks(ylim)$labels), 2.9, 0.9), xlab, ylab,
+    title$text, title$bold, "upper axes: number of regions", curve_legends(data), data$notes
+  ))
+}
+
+draw_curve <- function(data, panel, style) {
+  rows <- data$rows[data$rows$panel == panel, ]
+  marks <- data$marks[data$marks$panel == panel, ]
+  graphics::abline(h = data$target, lty = 3, col = "grey30")
+  if (nrow(marks)) graphics::abline(v = marks$x, lty = 2, col = style_of(marks$mark)$col)
+  error_bars(rows)
+  do.call(graphics::points, c(list(rows$x, rows$cvm), style))
+  draw_marks(marks$mark, marks$x, marks$cvm, marks$row)
+  top_axis(rows)
+}
+
+curve_legends <- function(data) {
+  lapply(c(FALSE, TRUE), function(short) {
+    c(mark_entries(data$marks$mark, short),
+      list(legend_entry(data$target_title, lty = 3, col = "grey30")))
+  })
 }
 
 error_bars <- function(rows) {
@@ -428,68 +352,33 @@ error_bars <- function(rows) {
   }
 }
 
-draw_marks_lines <- function(marks) {
-  if (nrow(marks)) graphics::abline(v = marks$x, lty = 2, col = style_of(marks)$col)
-}
-
-# Rows that coincide are marked by symbols inside each other, the first one largest.
-draw_marks <- function(marks, y) {
-  if (!nrow(marks)) return(invisible())
-  style <- style_of(marks)
-  again <- stats::ave(marks$row, marks$row, FUN = seq_along) - 1
-  graphics::points(marks$x, y, pch = style$pch, bg = style$col, col = "white",
-                   cex = 1.9 - 0.6 * again, lwd = 1.2)
-}
-
-# At the bottom right of the device. legend() fails where the x axis runs backwards.
-marks_legend <- function(marks) {
-  style <- style_of(marks)
-  inches <- graphics::strwidth(paste0("MM", style$title), units = "inches", cex = 0.8)
-  width <- graphics::grconvertX(1, "ndc", "inches")
-  start <- width - 0.08 - rev(cumsum(rev(inches + 0.12)))
-  x <- graphics::grconvertX(start, "inches", "user")
-  text_x <- graphics::grconvertX(start + 0.1, "inches", "user")
-  y <- graphics::grconvertY(0.12, "inches", "user")
-  graphics::points(x, rep(y, length(x)), pch = style$pch, bg = style$col, col = "white", cex = 1.5,
-                   xpd = NA)
-  graphics::text(text_x, y, style$title, adj = c(0, 0.5), cex = 0.8, xpd = NA)
-}
-
-draw_heatmap <- function(data, col, xlab, ylab, main) {
-  old <- graphics::par(mar = c(5, 5.2, 2.6, 5.2), mgp = c(2.6, 0.6, 0), tcl = -0.3, las = 1)
-  on.exit(graphics::par(old), add = TRUE)
+draw_heatmap <- function(data, col, xlab, ylab, title) {
   cells <- heat_cells(data$rows)
   scale <- list(limits = padded_range(data$rows$cvm, 0), col = col %or% grDevices::hcl.colors(100))
-  colour <- scale$col[colour_number(data$rows$cvm, scale)]
   bands <- length(data$lambda2)
-  graphics::plot.new()
-  graphics::plot.window(rev(range(cells$left, cells$right)), c(0.5, bands + 0.5), xaxs = "i",
-                        yaxs = "i")
-  graphics::rect(cells$left, cells$y - 0.5, cells$right, cells$y + 0.5, col = colour, border = NA)
-  spaced_axis(1, data$ticks$at, data$ticks$labels)
-  graphics::axis(2, bands + 1 - seq_len(bands), lambda_label(data$lambda2), col = NA,
-                 col.ticks = "grey40", cex.axis = 0.9)
-  draw_marks(data$marks, bands + 1 - data$marks$panel)
-  usr <- graphics::par("usr")
-  colour_bar(scale, usr[2:4])
-  graphics::title(xlab = xlab)
-  graphics::title(ylab = ylab, line = 3.8)
-  graphics::mtext(data$name, side = 3, line = 0.6, adj = 1, cex = 0.9 * graphics::par("cex"))
-  graphics::mtext(main %or% "", side = 3, line = 0.6, adj = 0, cex = 1.1 * graphics::par("cex"),
-                  font = 2)
-  marks_legend(data$marks)
+  labels <- lambda_label(data$lambda2)
+  draw <- function(k, only) {
+    graphics::plot.window(rev(range(cells$left, cells$right)), c(0.5, bands + 0.5), xaxs = "i",
+                          yaxs = "i")
+    graphics::rect(cells$left, cells$bottom, cells$right, cells$top, border = NA,
+                   col = scale$col[colour_number(cells$value, scale)])
+    spaced_axis(1, data$ticks$at, data$ticks$labels)
+    graphics::axis(2, bands + 1 - seq_len(bands), labels, col = NA, col.ticks = "grey40",
+                   cex.axis = 0.9)
+    draw_marks(data$marks$mark, data$marks$x, bands + 1 - data$marks$panel, data$marks$row)
+    colour_bar(scale, graphics::par("usr")[2:4])
+    bar_title(data$name)
+  }
+  draw_chart(new_chart(1, draw, c(1.4, label_lines(labels), 1.7, bar_lines(scale$limits)), xlab,
+                       ylab, title$text, title$bold,
+                       legends = lapply(c(FALSE, TRUE), mark_entries, mark = data$marks$mark),
+                       remarks = data$notes))
 }
 
-# The largest lambda2 is the band on top.
-heat_cells <- function(rows) {
-  cells <- lapply(split(rows, rows$panel), function(part) {
-    cbind(row = part$row, cell_edges(part$x), y = max(rows$panel) + 1 - part$panel)
-  })
-  cells <- do.call(rbind, cells)
-  cells[order(cells$row), ]
-}
-
-colour_number <- function(value, scale) {
-  share <- (value - scale$limits[1]) / diff(scale$limits)
-  pmin(length(scale$col), 1 + floor(share * length(scale$col)))
+# Above the colour bar, ending where the figure does.
+bar_title <- function(name) {
+  size <- figure_size()
+  line <- graphics::par("cin")[2] * graphics::par("cex")
+  figure_text(size[1] - 0.4 * line, size[2] - graphics::par("mai")[3] + 0.85 * line, name,
+              shrunk_cex(name, size[1] - line, 0.9), adj = c(1, 0.5))
 }

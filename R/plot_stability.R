@@ -7,10 +7,17 @@
 #'   as dots.
 #' @param measures Columns of `x` to draw, or `"all"`. By default `es.fit`, `mdc`, `dice`,
 #'   `nogueira` and `dice.near`, as far as they are there; for `type = "tradeoff"` one, `nogueira`.
-#' @param ... Further graphical parameters for the lines and points, such as `lwd` or `cex`.
+#' @param which Which panels of the grid to draw: their numbers, or their names, `"cvm"` for the
+#'   score and those of `measures`. By default all of them, as far as there is room or `measures`
+#'   is given; or one, if you have set up several figures: Nogueira's measure if it is there, else
+#'   the first measure. See *Several panels*.
+#' @param main Title of the picture.
+#' @param ... Graphical parameters for the lines and points, such as `lwd` or `cex`.
 #' @details
 #' The bars at the score are one standard error, the band around Nogueira's measure is its interval.
-#' Signs mark the rows that the cross-validation chose: `min`, `1se` and `es`.
+#' The axis of `lambda1` is logarithmic, with the largest on the left, as in [plot.cv.n2gfl()]. The
+#' rows that the cross-validation chose have the same signs as there.
+#' @inheritSection plot.n2gfl Several panels
 #' @return `x`, invisibly.
 #' @seealso [stability()]
 #' @examples
@@ -21,17 +28,26 @@
 #' panel <- stability(cv)
 #' plot(panel)
 #' plot(panel, type = "tradeoff")
+#' old <- par(mfrow = c(1, 2))
+#' plot(cv)
+#' plot(panel, which = "dice")
+#' par(old)
 #' @method plot n2gfl_stability
 #' @export
-plot.n2gfl_stability <- function(x, type = c("grid", "tradeoff"), measures = NULL, ...) {
+plot.n2gfl_stability <- function(x, type = c("grid", "tradeoff"), measures = NULL, which = NULL,
+                                 main = NULL, ...) {
   type <- match_choice(type, "type", c("grid", "tradeoff"))
+  dots <- check_line_parameters(list(...))
   if (is.null(x$lambda1) || nrow(x) == 1) {
-    plot_measure_dots(x, plotted_measures(x, measures, panel_names(x)), ...)
+    check_not_given(which, "which", "a single row")
+    plot_measure_dots(x, plotted_measures(x, measures, panel_names(x)), main, dots)
   } else if (type == "grid") {
     usual <- c("es.fit", "mdc", "dice", "nogueira", "dice.near")
-    plot_measure_panels(x, plotted_measures(x, measures, usual), ...)
+    shown <- plotted_measures(x, measures, usual)
+    plot_measure_panels(x, shown, which, main, dots, asked = !is.null(measures))
   } else {
-    plot_tradeoff(x, plotted_measures(x, measures, "nogueira"), ...)
+    check_not_given(which, "which", "type = \"tradeoff\"")
+    plot_tradeoff(x, plotted_measures(x, measures, "nogueira"), main, dots)
   }
   invisible(x)
 }
@@ -58,42 +74,59 @@ measure_titles <- c(
   dice.near = "Dice, one step forgiven", centre.distance = "Distance of centres"
 )
 
-chosen_signs <- c(min = 21, `1se` = 22, es = 24)
-
 score_title <- function(x) if (is.null(attr(x, "name"))) "Score" else attr(x, "name")
 
 # ---- along the grid ------------------------------------------------------------------------------
 
-plot_measure_panels <- function(x, measures, ...) {
+plot_measure_panels <- function(x, measures, which, main, dots, asked) {
   panels <- c(if (!is.null(x$cvm)) "cvm", measures)
-  columns <- if (length(panels) <= 4) min(2, length(panels)) else ceiling(sqrt(length(panels)))
-  rows <- ceiling(length(panels) / columns)
-  old <- graphics::par(mfrow = c(rows, columns), mar = c(3, 4, 2, 0.6), mgp = c(1.9, 0.6, 0),
-                       oma = c(2.2, 0, 0, 0), tcl = -0.3)
-  on.exit(graphics::par(old), add = TRUE)
-  for (name in panels) plot_measure_panel(x, name, ...)
-  grid_legend(x)
+  # Measures that the user names are all drawn, on several pages if need be.
+  if (is.null(which) && asked && !in_users_cell()) which <- seq_along(panels)
+  default <- match(intersect(c("nogueira", measures), measures)[1], panels)
+  shown <- panels[choose_panels(which, length(panels), default, panels)]
+  at <- log_position(x$lambda1)
+  ticks <- log_ticks(x$lambda1)
+  scales <- lapply(shown, measure_scale, x = x)
+  draw <- function(k, only) {
+    draw_frame(rev(padded_range(at, 0.03)), scales[[k]]$limits, ticks, scales[[k]]$ticks)
+    draw_measure(x, shown[k], at, scales[[k]], dots)
+    strip_title(measure_title(x, shown[k]), NULL, only, 1.15)
+    graphics::mtext(measure_direction(x, shown[k]), side = 3, line = 0.2, col = "grey30",
+                    cex = 0.8 * graphics::par("cex"))
+  }
+  labels <- unlist(lapply(scales, function(scale) scale$ticks$labels))
+  draw_chart(new_chart(length(shown), draw, c(1.4, label_lines(labels), 2.5, 0.9),
+                       xvar_title("lambda1"), "", main, TRUE, legends = measure_legends(x, shown)))
 }
 
-plot_measure_panel <- function(x, name, ...) {
+# Limits and ticks of a measure's axis, and the function that gives positions on it.
+measure_scale <- function(x, name) {
   bounds <- measure_bounds(x, name)
-  at <- log_lambda(x$lambda1)
   finite <- is.finite(x[[name]])
-  limits <- range(x[[name]][finite], bounds$lower[finite], bounds$upper[finite])
+  values <- c(x[[name]][finite], bounds$lower[finite], bounds$upper[finite])
   # ES spans orders of magnitude along a path.
-  log <- if (name %in% c("es.coef", "es.fit") && limits[1] > 0) "y" else ""
-  graphics::plot.default(range(at), limits, type = "n", xlab = "log(lambda1)", ylab = "",
-                         las = 1, bty = "l", log = log)
-  graphics::title(measure_title(x, name), line = 0.6, font.main = 1, cex.main = 1.05)
+  if (name %in% c("es.coef", "es.fit") && min(values) > 0) {
+    limits <- padded_range(log10(values), 0.04)
+    return(list(limits = limits, ticks = log_ticks(values), position = log10))
+  }
+  limits <- padded_range(values, 0.04)
+  list(limits = limits, ticks = plain_ticks(limits), position = identity)
+}
+
+draw_measure <- function(x, name, at, scale, dots) {
+  bounds <- lapply(measure_bounds(x, name), scale$position)
+  value <- scale$position(x[[name]])
   colours <- lambda2_colours(x$lambda2)
+  point_size <- 0.45 * if (is.null(dots$cex)) 1 else dots$cex
+  dots$cex <- NULL
   for (lambda2 in unique(x$lambda2)) {
-    line <- which(x$lambda2 == lambda2 & finite)
+    line <- which(x$lambda2 == lambda2 & is.finite(x[[name]]))
     line <- line[order(at[line])]
     draw_bounds(at[line], bounds$lower[line], bounds$upper[line], name, colours[line[1]])
-    graphics::lines(at[line], x[[name]][line], col = colours[line[1]], ...)
-    graphics::points(at[line], x[[name]][line], col = colours[line[1]], pch = 16, cex = 0.45)
+    do.call(graphics::lines, c(list(at[line], value[line], col = colours[line[1]]), dots))
+    graphics::points(at[line], value[line], col = colours[line[1]], pch = 16, cex = point_size)
   }
-  mark_chosen(x, at, x[[name]])
+  mark_chosen(x, at, value)
 }
 
 measure_bounds <- function(x, name) {
@@ -113,24 +146,11 @@ draw_bounds <- function(at, lower, upper, name, colour) {
   }
 }
 
-measure_title <- function(x, name) {
+measure_title <- function(x, name) if (name == "cvm") score_title(x) else measure_titles[[name]]
+
+measure_direction <- function(x, name) {
   smaller <- name %in% smaller_is_better || (name == "cvm" && !isTRUE(attr(x, "larger")))
-  paste0(if (name == "cvm") score_title(x) else measure_titles[[name]],
-         if (smaller) ", smaller is better" else ", larger is better")
-}
-
-# lambda1 = 0 has no logarithm: it goes a step below the smallest.
-log_lambda <- function(lambda) {
-  positive <- lambda[lambda > 0]
-  if (!length(positive)) return(lambda)
-  log(pmax(lambda, min(positive) / 2))
-}
-
-lambda2_colours <- function(lambda2) {
-  values <- sort(unique(lambda2))
-  # The last colours of the palette are too pale for lines.
-  palette <- grDevices::hcl.colors(length(values) + 2, "viridis")
-  palette[match(lambda2, values)]
+  if (smaller) "smaller is better" else "larger is better"
 }
 
 chosen_rows <- function(x) {
@@ -141,69 +161,55 @@ chosen_rows <- function(x) {
 
 mark_chosen <- function(x, across, up) {
   chosen <- chosen_rows(x)
-  graphics::points(across[chosen], up[chosen], pch = chosen_signs[names(chosen)], cex = 1.5,
-                   lwd = 1.6, bg = grDevices::adjustcolor("white", 0.6))
+  draw_marks(names(chosen), across[chosen], up[chosen], chosen)
 }
 
-# One legend for all panels, in the outer margin at the bottom.
-grid_legend <- function(x) {
-  lambda2 <- sort(unique(x$lambda2))
-  if (length(lambda2) > 6) lambda2 <- lambda2[round(seq(1, length(lambda2), length.out = 6))]
+measure_legends <- function(x, shown) {
   chosen <- names(chosen_rows(x))
-  old <- graphics::par(fig = c(0, 1, 0, 1), oma = c(0, 0, 0, 0), mar = c(0.2, 0, 0, 0), new = TRUE)
-  on.exit(graphics::par(old), add = TRUE)
-  graphics::plot.new()
-  colours <- lambda2_colours(x$lambda2)[match(lambda2, x$lambda2)]
-  graphics::legend(
-    "bottom", horiz = TRUE, bty = "n", cex = 0.9, xpd = NA,
-    legend = paste0(c(paste("lambda2", signif(lambda2, 2)), chosen), "   "),
-    col = c(colours, rep("black", length(chosen))),
-    lty = c(rep(1, length(lambda2)), rep(NA, length(chosen))),
-    pch = c(rep(NA, length(lambda2)), chosen_signs[chosen])
-  )
+  words <- c(if ("cvm" %in% shown) list(legend_entry("bars: 1 standard error")),
+             if ("nogueira" %in% shown) list(legend_entry("band: confidence interval")))
+  list(c(lambda2_entries(x$lambda2), mark_entries(chosen), words),
+       c(lambda2_entries(x$lambda2), mark_entries(chosen, TRUE), words),
+       c(lambda2_entries(x$lambda2, 2), mark_entries(chosen, TRUE), words))
 }
 
 # ---- accuracy against stability ------------------------------------------------------------------
 
-plot_tradeoff <- function(x, measure, ...) {
+plot_tradeoff <- function(x, measure, main, dots) {
   if (is.null(x$cvm)) {
     stop_bad("`x` must come from a cross-validation for type \"tradeoff\": these runs have no ",
              "score.")
   }
   measure <- measure[1]
-  across <- x[[measure]]
-  finite <- is.finite(across) & is.finite(x$cvm)
-  old <- graphics::par(mar = c(4, 4.2, 0.8, 1), mgp = c(2.6, 0.6, 0), tcl = -0.3)
-  on.exit(graphics::par(old), add = TRUE)
-  limits <- range((x$cvm - x$cvsd)[finite], (x$cvm + x$cvsd)[finite])
-  graphics::plot.default(range(across[finite]), limits, type = "n", las = 1, bty = "l",
-                         xlab = measure_title(x, measure), ylab = measure_title(x, "cvm"))
+  finite <- is.finite(x[[measure]]) & is.finite(x$cvm)
+  limits <- padded_range(c((x$cvm - x$cvsd)[finite], (x$cvm + x$cvsd)[finite]), 0.04)
+  title <- function(name) paste0(measure_title(x, name), " (", measure_direction(x, name), ")")
+  draw <- function(k, only) {
+    draw_frame(padded_range(x[[measure]][finite], 0.04), limits, NULL)
+    draw_tradeoff(x, x[[measure]], finite, dots)
+  }
+  draw_chart(new_chart(1, draw, c(1.4, label_lines(plain_ticks(limits)$labels), 0.6, 0.9),
+                       title(measure), title("cvm"), main, TRUE,
+                       legends = measure_legends(x, "cvm")))
+}
+
+draw_tradeoff <- function(x, across, finite, dots) {
   colours <- lambda2_colours(x$lambda2)
+  style <- utils::modifyList(list(pch = 16), dots)
   for (lambda2 in unique(x$lambda2)) {
     line <- which(x$lambda2 == lambda2 & finite)
     graphics::lines(across[line], x$cvm[line], col = grDevices::adjustcolor(colours[line[1]], 0.5))
-    graphics::points(across[line], x$cvm[line], col = colours[line[1]], pch = 16, ...)
+    do.call(graphics::points, c(list(across[line], x$cvm[line], col = colours[line[1]]), style))
   }
   chosen <- chosen_rows(x)
   graphics::segments(across[chosen], (x$cvm - x$cvsd)[chosen], across[chosen],
                      (x$cvm + x$cvsd)[chosen], col = "grey40")
   mark_chosen(x, across, x$cvm)
-  tradeoff_legend(x, chosen)
-}
-
-tradeoff_legend <- function(x, chosen) {
-  lambda2 <- sort(unique(x$lambda2))
-  graphics::legend(
-    "topright", bty = "n", cex = 0.85, inset = 0.01,
-    legend = c(paste("lambda2", signif(lambda2, 2)), names(chosen)),
-    col = c(lambda2_colours(lambda2), rep("black", length(chosen))),
-    pch = c(rep(16, length(lambda2)), chosen_signs[names(chosen)])
-  )
 }
 
 # ---- one row -------------------------------------------------------------------------------------
 
-plot_measure_dots <- function(x, measures, ...) {
+plot_measure_dots <- function(x, measures, main, dots) {
   # ES and distances have scales of their own.
   measures <- setdiff(measures, smaller_is_better)
   if (!length(measures)) {
@@ -211,16 +217,24 @@ plot_measure_dots <- function(x, measures, ...) {
   }
   values <- vapply(measures, function(name) x[[name]][1], 1)
   at <- rev(seq_along(values))
-  old <- graphics::par(mar = c(3.5, 10, 1, 1), mgp = c(2.1, 0.6, 0), tcl = -0.3)
-  on.exit(graphics::par(old), add = TRUE)
-  lower <- if ("nogueira" %in% measures) x$nogueira.lower[1]
-  upper <- if ("nogueira" %in% measures) x$nogueira.upper[1]
-  graphics::plot.default(range(0, 1, values, lower, upper), range(at) + c(-0.5, 0.5), type = "n",
-                         yaxt = "n", ylab = "", xlab = "Stability (larger is better)", bty = "l")
-  graphics::abline(h = at, col = "grey90")
-  graphics::abline(v = c(0, 1), col = "grey70", lty = 3)
-  graphics::axis(2, at, measure_titles[measures], las = 1, tick = FALSE)
-  row <- at[match("nogueira", measures)]
-  if (!is.null(lower)) graphics::segments(lower, row, upper, row, lwd = 2, col = "steelblue")
-  graphics::points(values, at, pch = 19, col = "steelblue", ...)
+  interval <- if ("nogueira" %in% measures) c(x$nogueira.lower[1], x$nogueira.upper[1])
+  title <- chart_title(main, if (!is.null(x$lambda1)) penalty_pair(x$lambda1, x$lambda2))
+  names <- list(at = at, labels = unname(measure_titles[measures]))
+  draw <- function(k, only) {
+    draw_frame(padded_range(c(0, 1, values, interval), 0.03), range(at) + c(-0.5, 0.5), NULL, names)
+    graphics::abline(h = at, col = "grey90")
+    graphics::abline(v = c(0, 1), col = "grey70", lty = 3)
+    row <- at[match("nogueira", measures)]
+    if (!is.null(interval)) {
+      graphics::segments(interval[1], row, interval[2], row, lwd = 2, col = dot_colour)
+    }
+    style <- utils::modifyList(list(pch = 19, col = dot_colour), dots)
+    do.call(graphics::points, c(list(values, at), style))
+  }
+  draw_chart(new_chart(1, draw, c(1.4, label_lines(names$labels, 0.37), 0.6, 0.9),
+                       "Stability (larger is better)", "", title$text, title$bold,
+                       legends = if (!is.null(interval)) list(list(
+                         legend_entry("confidence interval", lty = 1, col = dot_colour, lwd = 2)))))
 }
+
+dot_colour <- "#0072B2"

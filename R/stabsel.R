@@ -176,10 +176,15 @@ print.stabsel.n2gfl <- function(x, digits = 3, rows = 20, ...) {
 #' Plot selection probabilities
 #'
 #' The share of the halves of the data that select each feature, with the cutoff: in the order of
-#' the features for chains and other graphs, as an image for a grid or a mask in two dimensions.
+#' the features for chains and other graphs, as an image for a grid or a mask in two dimensions. It
+#' fills one figure: the device, or the next cell of your `par(mfrow = )` or `layout()`.
 #'
 #' @param x An object from [stabsel.n2gfl()].
-#' @param ... Further arguments for [graphics::plot.default()] or [graphics::image()].
+#' @param col Colours: of the features that reach the cutoff and of the others, or of the image from
+#'   0 to 1.
+#' @param xlab,ylab,main Titles of the axes and of the picture.
+#' @param ... Graphical parameters of the lines and points, such as `lwd` or `cex`; for an image,
+#'   nothing.
 #' @return `x`, invisibly.
 #' @examples
 #' set.seed(1)
@@ -188,39 +193,58 @@ print.stabsel.n2gfl <- function(x, digits = 3, rows = 20, ...) {
 #' plot(stabsel.n2gfl(x, y, graph_chain(40), cutoff = 0.75, q = 12, B = 10, lambda2 = 0.05))
 #' @method plot stabsel.n2gfl
 #' @export
-plot.stabsel.n2gfl <- function(x, ...) {
-  old <- graphics::par(mar = c(4, 4, 2, 1), mgp = c(2.3, 0.6, 0), tcl = -0.3)
-  on.exit(graphics::par(old), add = TRUE)
-  if (length(x$graph$dim) == 2) plot_probability_image(x, ...) else plot_probabilities(x, ...)
+plot.stabsel.n2gfl <- function(x, col = NULL, xlab = NULL, ylab = NULL, main = NULL, ...) {
+  image <- length(x$graph$dim) == 2
+  dots <- if (image) check_no_dots(list(...), " for an image") else check_line_parameters(list(...))
+  title <- chart_title(main, bquote("Stability selection," ~ .(lambda_equals(x$lambda2, 2))))
+  if (image) {
+    plot_probability_image(x, col, xlab %or% "", ylab %or% "", title)
+  } else {
+    plot_probabilities(x, col %or% c("#D55E00", "grey50"), xlab %or% "Feature",
+                       ylab %or% "Selection probability", title, dots)
+  }
   invisible(x)
 }
 
-plot_probabilities <- function(x, ...) {
+plot_probabilities <- function(x, col, xlab, ylab, title, dots) {
   shown <- which(x$prob > 0)
   chosen <- x$prob[shown] >= x$cutoff - 1e-9
-  arguments <- utils::modifyList(
-    list(x = range(1, x$p), y = c(0, 1), type = "n", xlab = "Feature", las = 1, bty = "l",
-         ylab = "Selection probability"), list(...))
-  do.call(graphics::plot.default, arguments)
-  colour <- ifelse(chosen, "firebrick", "grey50")
-  graphics::segments(shown, 0, shown, x$prob[shown], col = colour)
-  graphics::points(shown, x$prob[shown], pch = 16, cex = 0.6, col = colour)
-  graphics::abline(h = x$cutoff, lty = 2)
-  graphics::mtext(paste("cutoff", number_text(x$cutoff)), side = 3, adj = 1, cex = 0.85)
+  colour <- ifelse(chosen, col[1], rep_len(col, 2)[2])
+  draw <- function(k, only) {
+    draw_frame(padded_range(c(1, x$p), 0.02), c(0, 1.02), NULL)
+    lines <- utils::modifyList(list(lwd = 1), dots[names(dots) %in% c("lwd", "lty", "lend")])
+    do.call(graphics::segments, c(list(shown, 0, shown, x$prob[shown], col = colour), lines))
+    points <- utils::modifyList(list(pch = 16, cex = 0.6), dots[names(dots) %in% c("pch", "cex")])
+    do.call(graphics::points, c(list(shown, x$prob[shown], col = colour), points))
+    graphics::abline(h = x$cutoff, lty = 2)
+  }
+  legend <- list(legend_entry(paste("cutoff", number_text(x$cutoff)), lty = 2),
+                 legend_entry("selected", pch = 16, col = col[1]),
+                 legend_entry("not selected", pch = 16, col = rep_len(col, 2)[2]))
+  draw_chart(new_chart(1, draw, c(1.4, label_lines("0.0"), 0.6, 0.9), xlab, ylab, title$text,
+                       title$bold, legends = list(legend)))
 }
 
-plot_probability_image <- function(x, ...) {
+plot_probability_image <- function(x, col, xlab, ylab, title) {
   values <- array(NA_real_, x$graph$dim)
   values[x$graph$coords] <- x$prob
-  arguments <- utils::modifyList(
-    list(x = seq_len(nrow(values)), y = seq_len(ncol(values)), z = values, zlim = c(0, 1), asp = 1,
-         xlab = "", ylab = "", col = grDevices::hcl.colors(64, "YlOrRd", rev = TRUE), axes = FALSE,
-         main = paste("Selection probability; outlined: at least", number_text(x$cutoff)),
-         font.main = 1, cex.main = 1), list(...))
-  do.call(graphics::image, arguments)
+  scale <- list(limits = c(0, 1),
+                col = col %or% grDevices::hcl.colors(64, "YlOrRd", rev = TRUE))
   selected <- array(FALSE, dim(values))
   selected[x$graph$coords[x$selected, , drop = FALSE]] <- TRUE
-  draw_outline(selected)
+  draw <- function(k, only) {
+    graphics::plot.window(c(0.5, nrow(values) + 0.5), c(0.5, ncol(values) + 0.5), asp = 1,
+                          xaxs = "i", yaxs = "i")
+    graphics::image(seq_len(nrow(values)), seq_len(ncol(values)), values, zlim = c(0, 1),
+                    col = scale$col, add = TRUE, useRaster = TRUE)
+    draw_outline(selected)
+    colour_bar(scale, c(nrow(values) + 0.5, 0.5, ncol(values) + 0.5))
+    bar_title("selection probability")
+  }
+  outlined <- paste("outlined: selected, probability at least", number_text(x$cutoff))
+  draw_chart(new_chart(1, draw, c(0.2, 0, 1.7, bar_lines(c(0, 1))), xlab, ylab, title$text,
+                       title$bold,
+                       legends = list(list(legend_entry(outlined, lty = 1, lwd = 2)))))
 }
 
 # The sides between cells that are selected and cells that are not.

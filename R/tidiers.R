@@ -132,7 +132,8 @@ check_data_frame <- function(data, n) {
 #'
 #' The pictures of [plot.n2gfl()] and [plot.cv.n2gfl()] as ggplots, of the same data, to be changed
 #' and combined as usual. They need the package ggplot2. The numbers of regions, on the upper axes
-#' there, are left out.
+#' there, are left out. A ggplot does not know its device: the default of `which` is all panels or,
+#' if there are more than 12, 12 that are evenly spread.
 #'
 #' @param object A fit from [n2gfl()] or a cross-validation from [cv.n2gfl()].
 #' @inheritParams plot.n2gfl
@@ -149,34 +150,60 @@ check_data_frame <- function(data, n) {
 #' }
 #' @exportS3Method ggplot2::autoplot
 autoplot.n2gfl <- function(object, what = c("paths", "map"),
-                           xvar = c("lambda1", "lambda2", "norm", "dev"), panels = NULL,
+                           xvar = c("lambda1", "lambda2", "norm", "dev"), which = NULL,
                            label = TRUE, s = NULL, row = NULL, col = NULL, ...) {
   need_package("ggplot2", "for autoplot()")
+  check_autoplot_dots(list(...))
   what <- match_choice(what, "what", c("paths", "map"))
-  if (what == "map") return(ggplot_map(map_data(object, s, row), col))
+  if (what == "map") {
+    check_not_given(which, "which", "what = \"map\"")
+    return(ggplot_map(map_data(object, s, row), col))
+  }
   xvar <- match_xvar(xvar)
-  ggplot_paths(path_data(object, xvar, panels), check_flag(label, "label"),
+  ggplot_paths(path_data(object, xvar, which), check_flag(label, "label"),
                col %or% region_colours, xvar)
 }
 
 #' @rdname autoplot.n2gfl
 #' @param type `"curve"` or `"heatmap"`.
 #' @exportS3Method ggplot2::autoplot
-autoplot.cv.n2gfl <- function(object, type = c("curve", "heatmap"), panels = NULL, col = NULL,
+autoplot.cv.n2gfl <- function(object, type = c("curve", "heatmap"), which = NULL, col = NULL,
                               ...) {
   need_package("ggplot2", "for autoplot()")
+  check_autoplot_dots(list(...))
   type <- match_choice(type, "type", c("curve", "heatmap"))
   data <- cv_plot_data(object)
-  if (type == "heatmap") return(ggplot_heatmap(data, col))
-  ggplot_curves(data, check_panels(panels, length(data$lambda2), 9), col %or% "#B2182B")
+  if (type == "heatmap") {
+    check_not_given(which, "which", "type = \"heatmap\"")
+    return(ggplot_heatmap(data, col))
+  }
+  count <- length(data$lambda2)
+  which <- if (is.null(which)) spread_panels(count, most_panels, data$default) else {
+    check_which(which, count)
+  }
+  ggplot_curves(data, which, col %or% curve_colour)
+}
+
+check_autoplot_dots <- function(given) {
+  if ("panels" %in% names(given)) check_line_parameters(given)
+  check_no_dots(given)
 }
 
 # ggplot2's way to name a column of its data.
 utils::globalVariables(".data")
 
+# The legend below leaves the width to the panels.
 ggplot_theme <- function() {
-  ggplot2::theme_classic() +
-    ggplot2::theme(strip.background = ggplot2::element_blank())
+  ggplot2::theme_classic(base_size = 10) +
+    ggplot2::theme(strip.background = ggplot2::element_blank(), strip.clip = "off",
+                   legend.position = "bottom", legend.box = "vertical",
+                   legend.margin = ggplot2::margin(), legend.spacing.y = ggplot2::unit(3, "pt"),
+                   legend.spacing.x = ggplot2::unit(3, "pt"),
+                   legend.text = ggplot2::element_text(size = 8),
+                   legend.title = ggplot2::element_text(size = 8),
+                   axis.text = ggplot2::element_text(size = 7.5),
+                   plot.margin = ggplot2::margin(5, 14, 5, 5), plot.title.position = "plot",
+                   plot.caption.position = "plot", plot.caption = ggplot2::element_text(hjust = 0))
 }
 
 # Plotmath labels for panels: lambda[2] == 0.01.
@@ -191,12 +218,14 @@ panel_factor <- function(panel, lambdas, fixed) {
 # Several panels have room for every other tick.
 position_scale <- function(ticks, reversed, panels) {
   if (is.null(ticks)) return(ggplot2::scale_x_continuous())
-  if (panels > 1) ticks <- lapply(ticks, function(t) t[seq_along(t) %% 2 == 1])
+  if (panels > 1) ticks <- every_other(ticks)
   ggplot2::scale_x_continuous(breaks = ticks$at, labels = ticks$labels,
                               trans = if (reversed) "reverse" else "identity",
                               guide = ggplot2::guide_axis(check.overlap = TRUE),
                               expand = ggplot2::expansion(mult = c(0.03, 0.08)))
 }
+
+every_other <- function(ticks) lapply(ticks, function(t) t[seq_along(t) %% 2 == 1])
 
 ggplot_paths <- function(data, label, col, xvar) {
   prepare <- function(part) {
@@ -241,27 +270,38 @@ ggplot_map <- function(map, col) {
   pixels <- data.frame(x = row(map)[inside], y = col(map)[inside], value = map[inside])
   pixels$value[pixels$value == 0] <- NA
   ggplot2::ggplot(pixels, ggplot2::aes(x = .data$x, y = .data$y, fill = .data$value)) +
-    ggplot2::geom_tile() +
+    ggplot2::geom_raster() +
     ggplot2::scale_fill_gradientn(colours = scale$col, limits = scale$limits,
                                   na.value = zero_colour, name = "Coefficient") +
-    ggplot2::coord_equal(expand = FALSE) + ggplot2::labs(title = map_title(map)) +
-    ggplot2::theme_void()
+    ggplot2::coord_equal(expand = FALSE) +
+    ggplot2::labs(title = map_title(map), caption = if (all(is.na(pixels$value))) empty_map) +
+    ggplot2::theme_void(base_size = 10) +
+    ggplot2::theme(plot.margin = ggplot2::margin(5, 5, 5, 5), plot.title.position = "plot")
 }
 
-ggplot_curves <- function(data, panels, col) {
+ggplot_curves <- function(data, which, col) {
   lambdas <- as.list(data$lambda2)
-  rows <- data$rows[data$rows$panel %in% panels, ]
-  marks <- data$marks[data$marks$panel %in% panels, ]
+  rows <- data$rows[data$rows$panel %in% which, ]
+  marks <- data$marks[data$marks$panel %in% which, ]
   rows$panel <- panel_factor(rows$panel, lambdas, 2)
   marks$panel <- panel_factor(marks$panel, lambdas, 2)
+  target <- data.frame(y = data$target, title = data$target_title)
   ggplot2::ggplot(rows, ggplot2::aes(x = .data$x, y = .data$cvm)) +
-    ggplot2::geom_hline(yintercept = data$target, linetype = 3, colour = "grey50") +
+    ggplot2::geom_hline(ggplot2::aes(yintercept = .data$y, linetype = .data$title), target,
+                        colour = "grey30") +
+    ggplot2::scale_linetype_manual(name = NULL, values = "dotted") +
     ggplot2::geom_linerange(ggplot2::aes(ymin = .data$cvlo, ymax = .data$cvup),
                             colour = "grey60") +
     ggplot2::geom_point(colour = col, size = 1) + mark_layers(marks, "cvm") +
-    position_scale(data$ticks, TRUE, length(panels)) +
+    position_scale(data$ticks, TRUE, length(which)) +
     ggplot2::facet_wrap("panel", labeller = ggplot2::label_parsed) +
-    ggplot2::labs(x = xvar_title("lambda1"), y = data$name) + ggplot_theme()
+    ggplot2::labs(x = xvar_title("lambda1"), y = data$name) + choice_labels(data) + ggplot_theme()
+}
+
+# The default row as title, and what is odd about the chosen rows as caption.
+choice_labels <- function(data) {
+  notes <- if (length(data$notes)) paste(strwrap(data$notes, 70), collapse = "\n")
+  ggplot2::labs(subtitle = data$title, caption = notes)
 }
 
 # Symbols of the chosen rows with their legend.
@@ -270,27 +310,29 @@ mark_layers <- function(marks, y) {
   marks$mark <- factor(marks$mark, style$mark, style$title)
   list(
     ggplot2::geom_point(ggplot2::aes(x = .data$x, y = .data[[y]], shape = .data$mark),
-                        marks, size = 3, colour = "white",
+                        marks, size = 1.6 * mark_sizes(marks$row), colour = "white",
                         fill = style$col[as.integer(marks$mark)]),
-    ggplot2::scale_shape_manual(name = "Chosen", values = style$pch, drop = FALSE,
+    ggplot2::scale_shape_manual(name = NULL, values = style$pch, drop = FALSE,
                                 guide = ggplot2::guide_legend(
-                                  override.aes = list(fill = style$col)))
+                                  override.aes = list(fill = style$col, size = 3)))
   )
 }
 
 ggplot_heatmap <- function(data, col) {
   bands <- length(data$lambda2)
-  cells <- cbind(heat_cells(data$rows), value = data$rows$cvm)
   data$marks$y <- bands + 1 - data$marks$panel
-  ggplot2::ggplot(cells) +
-    ggplot2::geom_rect(ggplot2::aes(xmin = .data$left, xmax = .data$right, ymin = .data$y - 0.5,
-                                    ymax = .data$y + 0.5, fill = .data$value)) +
+  ticks <- every_other(data$ticks)
+  ggplot2::ggplot(heat_cells(data$rows)) +
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data$left, xmax = .data$right, ymin = .data$bottom,
+                                    ymax = .data$top, fill = .data$value)) +
     ggplot2::scale_fill_gradientn(colours = col %or% grDevices::hcl.colors(100),
                                   name = data$name) +
     mark_layers(data$marks, "y") +
-    ggplot2::scale_x_continuous(breaks = data$ticks$at, labels = data$ticks$labels,
-                                trans = "reverse", expand = c(0, 0)) +
+    ggplot2::scale_x_continuous(breaks = ticks$at, labels = ticks$labels,
+                                trans = "reverse", expand = c(0, 0),
+                                guide = ggplot2::guide_axis(check.overlap = TRUE)) +
     ggplot2::scale_y_continuous(breaks = seq_len(bands), expand = c(0, 0),
                                 labels = rev(lambda_label(data$lambda2))) +
-    ggplot2::labs(x = xvar_title("lambda1"), y = xvar_title("lambda2")) + ggplot_theme()
+    ggplot2::labs(x = xvar_title("lambda1"), y = xvar_title("lambda2")) + choice_labels(data) +
+    ggplot_theme()
 }

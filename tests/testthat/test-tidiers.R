@@ -88,7 +88,7 @@ test_that("autoplot draws the data of plot()", {
   lines <- path_data(fit, "lambda1")$lines
   expect_identical(paths$data[c("region", "row", "x", "value")],
                    lines[c("region", "row", "x", "value")])
-  build(ggplot2::autoplot(fit, label = FALSE, panels = 2, col = "red"))
+  build(ggplot2::autoplot(fit, label = FALSE, which = 2, col = "red"))
   build(ggplot2::autoplot(make_fit(matrix(0, 3, 2), graph_chain(3), 2:1, 1)))
   build(ggplot2::autoplot(make_fit(matrix(1:3, 3, 1), graph_chain(3), 0, 0)))
   curves <- ggplot2::autoplot(cv)
