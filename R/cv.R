@@ -112,11 +112,13 @@ cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds =
   folds <- remember_folds(store, folds)
   store <- store_for_folds(store, folds)
   check_all_folds(problem, folds, measure)
-  cv <- cross_validate(problem, folds$foldid, measure, problem$data$weights, store, trace)
+  progress <- start_progress("Cross-validation", cv_pieces(folds), trace)
+  on.exit(end_progress(progress), add = TRUE)
+  cv <- cross_validate(problem, folds$foldid, measure, problem$data$weights, store, progress)
   warn_not_converged(cv$full, problem$control)
   warn_folds_not_converged(cv$folds)
   object <- new_cv(cv, problem, folds, measure, keep, call)
-  if (nested) object$nested <- nested_cv(problem, folds, measure, store, trace)
+  if (nested) object$nested <- nested_cv(problem, folds, measure, store, progress)
   object
 }
 
@@ -258,12 +260,12 @@ cv_key <- function(problem, folds, group, measure, checkpoint) {
 
 # The fit to all rows with weight, and the fits without each fold. `foldid` is N x repeats; rows
 # with 0 take no part.
-cross_validate <- function(problem, foldid, measure, weights, store = NULL, trace = FALSE,
-                           alive = "", quiet = FALSE) {
-  full <- fit_all_rows(problem, weights, store, if (trace) show_progress, alive)
+cross_validate <- function(problem, foldid, measure, weights, store = NULL, progress = NULL,
+                           alive = "") {
+  full <- fit_all_rows(problem, weights, store, progress, alive)
   folds <- run_tasks(fold_tasks(foldid), fit_fold, problem = problem, weights = weights,
-                     grid = full[c("lambda1", "lambda2")], checkpoint = store, trace = trace,
-                     alive = alive, quiet = quiet)
+                     grid = full[c("lambda1", "lambda2")], checkpoint = store,
+                     progress = progress, alive = alive)
   links <- held_out_links(folds, foldid, length(full$lambda1))
   scores <- lapply(seq_len(ncol(foldid)), function(k) {
     used <- foldid[, k] > 0
@@ -274,11 +276,22 @@ cross_validate <- function(problem, foldid, measure, weights, store = NULL, trac
                    measure)
 }
 
+# How many paths are fitted: to all rows, without each fold, and the same inside each outer fold.
+cv_pieces <- function(folds) 1 + sum(apply(folds$foldid, 2, max)) + sum(outer_pieces(folds))
+
+outer_pieces <- function(folds) vapply(folds$inner, function(inner) 1 + max(inner), 0)
+
 fit_all_rows <- function(problem, weights, store, progress, alive) {
   known <- read_piece(store, "all rows")
-  if (!is.null(known)) return(known)
-  fits <- solve_problem(problem, weights, progress = progress, alive = alive)
-  if (is.null(store)) fits else write_piece(store, "all rows", fits)
+  if (!is.null(known)) {
+    skip_pieces(progress, 1)
+    return(known)
+  }
+  fits <- solve_problem(problem, weights, progress = path_callback(inside_of(progress)),
+                        alive = alive)
+  if (!is.null(store)) write_piece(store, "all rows", fits)
+  tick(progress, "All rows")
+  fits
 }
 
 # One task per fold and repeat: which rows are held out.
@@ -293,9 +306,9 @@ fold_tasks <- function(foldid) {
   tasks
 }
 
-fit_fold <- function(held, problem, weights, grid, alive) {
+fit_fold <- function(held, problem, weights, grid, alive, inside = NULL) {
   weights[held] <- 0
-  fits <- solve_problem(problem, weights, grid, alive = alive)
+  fits <- solve_problem(problem, weights, grid, path_callback(inside), alive)
   data <- data_at(problem$data, weights)
   coefficients <- fit_coefficients(fits, data)
   link <- linear_predictor(coefficients, data$x, data$covariates, data$offset, held)
@@ -416,14 +429,14 @@ some_numbers <- function(values) {
 # ---- nested --------------------------------------------------------------------------------------
 
 # The whole procedure inside the training rows of each outer fold, scored on the rows held out.
-nested_cv <- function(problem, folds, measure, store, trace) {
+nested_cv <- function(problem, folds, measure, store, progress) {
   foldid <- folds$foldid[, 1]
   tasks <- lapply(seq_along(folds$inner), function(k) {
     list(held = which(foldid == k), inner = folds$inner[[k]])
   })
   names(tasks) <- paste("Outer fold", seq_along(tasks))
   outer <- run_tasks(tasks, fit_outer_fold, problem = problem, measure = measure,
-                     checkpoint = store, trace = trace)
+                     checkpoint = store, progress = progress, pieces = outer_pieces(folds))
   warn_outer_not_converged(outer)
   link <- matrix(NA_real_, length(foldid), 3, dimnames = list(NULL, c("min", "1se", "es")))
   for (k in seq_along(outer)) link[tasks[[k]]$held, ] <- outer[[k]]$link
@@ -436,10 +449,11 @@ nested_cv <- function(problem, folds, measure, store, trace) {
        lambda = lambda, link = link)
 }
 
-fit_outer_fold <- function(task, problem, measure, alive) {
+fit_outer_fold <- function(task, problem, measure, alive, inside = NULL) {
   weights <- problem$data$weights
   weights[task$held] <- 0
-  cv <- cross_validate(problem, matrix(task$inner), measure, weights, alive = alive, quiet = TRUE)
+  cv <- cross_validate(problem, matrix(task$inner), measure, weights,
+                       progress = part_progress(inside), alive = alive)
   data <- data_at(problem$data, weights)
   link <- linear_predictor(fit_coefficients(cv$full, data), data$x, data$covariates, data$offset,
                            task$held)

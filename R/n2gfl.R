@@ -158,9 +158,12 @@ n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"),
   arguments <- as.list(environment())
   call <- call_without_data(match.call())
   problem <- check_problem(arguments, finite = FALSE)
-  progress <- if (check_trace(trace.it)) show_progress
+  trace <- check_trace(trace.it)
 
-  fits <- solve_problem(problem, progress = progress)
+  progress <- start_progress("Fitting", trace = trace, unit = "row")
+  on.exit(end_progress(progress), add = TRUE)
+  fits <- solve_problem(problem, progress = row_callback(progress))
+  tick(progress, progress$running)
   warn_not_converged(fits, problem$control)
   new_fit(fits, problem, call)
 }
@@ -286,15 +289,5 @@ warn_not_converged <- function(fits, control) {
     paste0("row ", shown, " (gap ", format(fits$gap[shown], digits = 2), ")", collapse = ", "),
     if (length(rows) > 10) paste0(" and ", length(rows) - 10, " more, see `grid`"), ".",
     call. = FALSE
-  )
-}
-
-# The core calls it at the start of every row.
-show_progress <- function(row, total, lambda1, lambda2) {
-  message(
-    progress_bar(row, total), " row ", row, " of ", total,
-    sprintf("  lambda1 %-10.4g lambda2 %-10.4g", lambda1, lambda2),
-    if (row == total) "\n",
-    appendLF = FALSE
   )
 }

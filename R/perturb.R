@@ -57,9 +57,11 @@ perturb.n2gfl <- function(x, y, graph = NULL, ...,
   drawn <- remember_runs(store, drawn)
   store <- store_for_runs(store, drawn)
   check_runs(problem, drawn)
-  full <- fit_all_rows(problem, problem$data$weights, store, if (trace) show_progress, "")
+  progress <- start_progress("Perturbed fits", 1 + ncol(drawn), trace)
+  on.exit(end_progress(progress), add = TRUE)
+  full <- fit_all_rows(problem, problem$data$weights, store, progress, "")
   fits <- run_tasks(run_weights(problem, drawn), fit_run, problem = problem,
-                    grid = full[c("lambda1", "lambda2")], checkpoint = store, trace = trace)
+                    grid = full[c("lambda1", "lambda2")], checkpoint = store, progress = progress)
   warn_not_converged(full, problem$control)
   warn_folds_not_converged(fits)
   new_perturbed(full, fits, problem, drawn, perturb, call)
@@ -75,8 +77,8 @@ new_perturbed <- function(full, fits, problem, drawn, perturb, call) {
   )
 }
 
-fit_run <- function(weights, problem, grid, alive) {
-  fits <- solve_problem(problem, weights, grid, alive = alive)
+fit_run <- function(weights, problem, grid, alive, inside = NULL) {
+  fits <- solve_problem(problem, weights, grid, path_callback(inside), alive)
   c(fit_coefficients(fits, data_at(problem$data, weights)),
     list(gap = fits$gap, converged = fits$converged))
 }

@@ -77,8 +77,10 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
   check_runs(problem, halves)
   if (!length(problem$lambda2)) problem$lambda2 <- middle_lambda2(problem)
   problem$control$pmax <- bound$q
+  progress <- start_progress("Stability selection", ncol(halves), trace)
+  on.exit(end_progress(progress), add = TRUE)
   chosen <- run_tasks(run_weights(problem, halves, "Half"), select_features, problem = problem,
-                      checkpoint = store, trace = trace)
+                      checkpoint = store, progress = progress)
   new_stabsel(chosen, bound, problem, call)
 }
 
@@ -114,8 +116,8 @@ draw_halves <- function(y, group, B, sampling.type) {
 }
 
 # The features of the last fit before more than `pmax` have entered.
-select_features <- function(weights, problem, alive) {
-  fits <- solve_problem(problem, weights, alive = alive)
+select_features <- function(weights, problem, alive, inside = NULL) {
+  fits <- solve_problem(problem, weights, progress = path_callback(inside), alive = alive)
   rows <- length(fits$lambda1)
   entered <- length(unique(fits$beta_i))
   last <- if (entered > problem$control$pmax) rows - 1L else rows
