@@ -31,8 +31,7 @@
 #'
 #' @section Parallel and interrupted runs:
 #' Folds, repeats and outer folds run in parallel when a [future::plan()] is set; all plans give
-#' identical results. Progress goes to the progressr package if it is loaded, and `trace.it = 1`
-#' shows a plain bar.
+#' identical results.
 #'
 #' With `checkpoint` each finished fold is written to that folder at once. The same call then
 #' computes only what is missing and returns the same object; random folds are those of the first
@@ -47,6 +46,7 @@
 #' edges, not with `x`. Forked workers (`plan(multicore)`) share `x`; those of `plan(multisession)`
 #' and clusters need a copy each.
 #'
+#' @inheritSection n2gfl Progress
 #' @param x,y,graph As in [n2gfl()].
 #' @param ... Further arguments of [n2gfl()], such as `family`, `lambda1`, `lambda2`, `covariates`.
 #' @param type.measure How held-out predictions are scored. For `"gaussian"`: `"mse"` (also called
@@ -64,7 +64,9 @@
 #' @param keep Keep the held-out predictions, as `fit.preval`?
 #' @param checkpoint Name of a folder where finished folds are kept, or `NULL`. Trust a folder that
 #'   others can write to as much as you trust them: see *Parallel and interrupted runs*.
-#' @param trace.it 1 shows a progress bar.
+#' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*. A
+#'   cross-validation counts the paths to fit: one to all rows, one for each fold and, if `nested`,
+#'   those of each outer fold.
 #' @return A list of class `cv.n2gfl`; L is the number of rows of `grid`.
 #'   \item{cvm, cvsd, cvup, cvlo}{Mean score, its standard error, and the mean plus and minus it,
 #'     one for each row of `grid`.}

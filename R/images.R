@@ -45,7 +45,8 @@
 #'   `files`. By default `files` itself, if that is a data frame.
 #' @param like Images, or a fit to images, whose mask, coarsening and graph are to be used again,
 #'   for predictions. The new images must be on the same grid, and no voxel is dropped.
-#' @param verbose Show a progress bar on the message stream?
+#' @param verbose Show a progress bar? In an interactive session it appears when reading takes more
+#'   than 2 seconds (see *Progress* in [n2gfl()]), in a script, where the default is none, at once.
 #' @param ... Must be empty.
 #' @return A list of class `n2gfl_images`:
 #'   \item{x}{Matrix with one row per subject and one column per voxel of the mask, in R's order of

@@ -37,6 +37,15 @@
 #' With `penalty = "laplacian"` and more than 1,000 such features the gap is an estimate: what is
 #' left of their gradient is charged at twice the largest coefficient.
 #'
+#' @section Progress:
+#' In an interactive session a bar with the time left appears by itself when the work lasts for more
+#' than 2 seconds, and disappears at its end. In scripts and in documents nothing is shown.
+#' `trace.it = 1` shows a plain bar on the message stream instead, from the start and in scripts
+#' too. If progressr is switched on, by `progressr::handlers(global = TRUE)` or by
+#' `progressr::with_progress()`, it shows the progress, and there is no other bar. To switch the
+#' automatic bar off, set `options(cli.progress_show_after = Inf)`; another number changes the 2
+#' seconds.
+#'
 #' @section Memory:
 #' A double matrix or a `dgCMatrix` is used where it lies: never copied, centred or scaled in
 #' memory. Integer and logical matrices are converted to double once, at a cost of 8 bytes an entry;
@@ -101,7 +110,7 @@
 #' @param thresh Relative duality gap at which a fit has converged.
 #' @param maxit Largest number of iterations for one row of the grid.
 #' @param threads Number of threads.
-#' @param trace.it 1 shows a progress bar with the running row of the grid, on the message stream.
+#' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*.
 #' @return A list of class `n2gfl`. Its fits are ordered by `lambda2`, then by `lambda1`, both
 #'   decreasing; L is their number.
 #'   \item{a0}{Intercepts, a vector of length L.}

@@ -21,7 +21,9 @@
 #'
 #' The gentler the perturbation, the more stable every model looks: compare models under the same
 #' one only. Runs go in parallel and are kept in `checkpoint` as those of [cv.n2gfl()].
+#' @inheritSection n2gfl Progress
 #' @inheritParams cv.n2gfl
+#' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*.
 #' @param perturb How to perturb: see *Details*.
 #' @param B Number of runs (of folds for `"cv"`).
 #' @param fraction Share of the rows in a subsample.

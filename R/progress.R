@@ -171,7 +171,7 @@ cli_drawer <- function(title) {
 # " | 3 of 25 | 12 s left"
 progress_status <- function(progress) {
   left <- seconds_left(progress)
-  paste0(" | ", progress$done, " of ", progress$total,
+  paste0(" | ", floor(progress$done + progress$inside), " of ", progress$total,
          if (!is.na(left)) paste0(" | ", time_text(left), " left"))
 }
 

@@ -30,8 +30,10 @@
 #' connected regions of the selected features and the share of the halves in which each survives:
 #' see [stable_regions()].
 #'
+#' @inheritSection n2gfl Progress
 #' @inheritParams cv.n2gfl
 #' @inheritParams stabsel_bound
+#' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*.
 #' @param cutoff,q,PFER Two of the three; the third follows, see [stabsel_bound()]. `cutoff` is the
 #'   share of halves that must select a feature, `q` the most features that a half selects, `PFER`
 #'   the bound on the expected number of falsely selected features.
