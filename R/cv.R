@@ -82,6 +82,10 @@
 #'     `converged` at the rows of `grid`.}
 #'   \item{fit.preval}{With `keep`: held-out linear predictors, a matrix with L columns, or an array
 #'     whose third index is the repeat.}
+#'   \item{held.out}{Held-out linear predictors at the chosen rows: a matrix with columns `min`,
+#'     `1se` and `es`, or an array whose third index is the repeat. [assess()] reads it.}
+#'   \item{y, weights}{The response as numbers, for classes 1 for the modelled one and 0 for the
+#'     other; the weights rescaled to mean 1, or `NULL`.}
 #'   \item{n2gfl.fit}{The fit to all data.}
 #'   \item{nested}{With `nested`: a list with `estimate` (a data frame with the score `cvm` and its
 #'     standard error `cvsd` for each way to choose), `lambda` (what each outer fold chose) and
@@ -89,7 +93,7 @@
 #' @references
 #' Lim, C. and Yu, B. (2016). Estimation Stability with Cross-Validation (ESCV). *Journal of
 #' Computational and Graphical Statistics* 25, 464--492.
-#' @seealso [make_folds()], [predict.cv.n2gfl()], [plot.cv.n2gfl()], [stability()].
+#' @seealso [assess()], [make_folds()], [predict.cv.n2gfl()], [plot.cv.n2gfl()], [stability()].
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 30), 60)
@@ -393,9 +397,23 @@ new_cv <- function(cv, problem, folds, measure, keep, call) {
          name = measure_label(measure, fit$family), foldid = drop(folds$foldid),
          fold.fits = lapply(cv$folds, `[`, c("a0", "gamma", "beta", "gap", "converged")),
          fit.preval = if (keep) if (repeats > 1) cv$links else matrix(cv$links, nrow(cv$links)),
-         n2gfl.fit = fit, nested = NULL),
+         held.out = chosen_links(cv$links, cv$index), y = response_numbers(problem),
+         weights = if (problem$weighted) problem$data$weights, n2gfl.fit = fit, nested = NULL),
     class = "cv.n2gfl"
   )
+}
+
+# What assess() needs: small, so it is kept without being asked for.
+chosen_links <- function(links, index) {
+  chosen <- links[, index, , drop = FALSE]
+  dimnames(chosen) <- list(NULL, names(index), NULL)
+  if (dim(chosen)[3] > 1) return(chosen)
+  matrix(chosen, nrow(chosen), dimnames = dimnames(chosen)[1:2])
+}
+
+response_numbers <- function(problem) {
+  y <- problem$data$y
+  if (problem$control$family == "binomial") (y > 0) + 0 else y
 }
 
 warn_folds_not_converged <- function(folds) {
