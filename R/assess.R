@@ -126,10 +126,15 @@ assess.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL,
   settings <- assess_settings(threshold, level, bins)
   if (is.null(newx) && is.null(newy)) {
     stop_bad("`newx` and `newy` must be given for a fit from n2gfl(), which has no held-out ",
-             "predictions: those of cv.n2gfl() have.")
+             "predictions; cv.n2gfl() makes them.")
   }
   sample <- new_sample(object, newx, newy, s, row, newcovariates, newoffset, newweights)
   new_assessment(sample, object, settings)
+}
+
+#' @export
+assess.default <- function(object, ...) {
+  stop_bad("`object` must be a fit from n2gfl() or cv.n2gfl(), not ", describe(object), ".")
 }
 
 assess_settings <- function(threshold, level, bins) {
@@ -338,7 +343,7 @@ print.n2gfl_assessment <- function(x, digits = 3, ...) {
       if (x$source == "nested") ", chosen anew for each fold", "\n", sep = "")
   cat(count_of(x$nobs, "observation"), if (x$family == "binomial") class_counts(x, digits),
       "\n\n", sep = "")
-  number <- function(values) ifelse(is.na(values), "-", sprintf("%.*f", digits, values))
+  number <- function(values) ifelse(is.na(values), "-", decimal_text(values, digits))
   table <- x$measures
   print(data.frame(estimate = number(table$estimate), lower = number(table$lower),
                    upper = number(table$upper), row.names = measure_names[table$measure]))
@@ -348,13 +353,16 @@ print.n2gfl_assessment <- function(x, digits = 3, ...) {
   invisible(x)
 }
 
+# Adding 0 drops the minus sign of a negative zero.
+decimal_text <- function(values, digits) sprintf("%.*f", digits, round(values, digits) + 0)
+
 class_counts <- function(x, digits) {
   first <- x$predictions[x$predictions$repetition == 1, ]
   counts <- c(sum(first$observed == 0), sum(first$observed == 1))
   share <- max(tapply(first$weight, first$observed, sum)) / sum(first$weight)
   paste0(": ", counts[1], " ", x$classnames[1], ", ", counts[2], " ", x$classnames[2],
          " (the modelled class)\nThe larger class alone would give an accuracy of ",
-         sprintf("%.*f", digits, share))
+         decimal_text(share, digits))
 }
 
 print_confusion <- function(x) {

@@ -25,11 +25,12 @@ normal_quantile <- function(level) stats::qnorm((1 + level) / 2)
 # So many observations of equal weight make a mean as certain (Kish).
 effective_number <- function(weights) sum(weights)^2 / sum(weights^2)
 
-# Mean of `z` and its standard error.
-weighted_mean_se <- function(z, weights) {
+# Mean of `z` and its standard error. With the values of several repeats in one `z`, the standard
+# error is that of one repeat.
+weighted_mean_se <- function(z, weights, repeats = 1) {
   mean <- sum(weights * z) / sum(weights)
-  n <- length(z)
-  variance <- n / (n - 1) * sum(weights^2 * (z - mean)^2) / sum(weights)^2
+  n <- length(z) / repeats
+  variance <- n / (n - 1) * repeats * sum(weights^2 * (z - mean)^2) / sum(weights)^2
   c(estimate = mean, se = if (n > 1) sqrt(variance) else NA_real_)
 }
 
@@ -207,11 +208,11 @@ calibration_bins <- function(sample, family, settings) {
     findInterval(mean, breaks, left.open = TRUE, rightmost.closed = TRUE, all.inside = TRUE)
   }
   rows <- lapply(split(seq_along(bin), bin), function(at) {
-    observed <- weighted_mean_se(y[at], w[at])
+    observed <- weighted_mean_se(y[at], w[at], repeats)
     limits <- if (family == "binomial") {
       wilson_interval(observed[["estimate"]], effective_number(w[at]) / repeats, settings$level)
     } else {
-      normal_interval(observed[["estimate"]], observed[["se"]] * sqrt(repeats), settings$level)
+      normal_interval(observed[["estimate"]], observed[["se"]], settings$level)
     }
     data.frame(from = min(mean[at]), to = max(mean[at]), n = length(at) / repeats,
                predicted = stats::weighted.mean(mean[at], w[at]), observed = observed[["estimate"]],

@@ -129,7 +129,7 @@ head_line <- function(text, line, cex = 0.85) {
 measure_text <- function(x, measure) {
   row <- x$measures[x$measures$measure == measure, ]
   if (is.na(row$estimate)) return("not defined")
-  number <- function(value) sprintf("%.2f", value)
+  number <- function(value) decimal_text(value, 2)
   limits <- if (!is.na(row$lower)) paste0(" (", number(row$lower), " to ", number(row$upper), ")")
   paste0(number(row$estimate), limits)
 }
