@@ -6,10 +6,10 @@
 #' \eqn{R^2}, errors, correlation and calibration.
 #'
 #' @details
-#' **Which predictions.** [cv.n2gfl()] keeps the held-out predictions at the rows of the grid that it
-#' chooses, so `assess(cvfit)` needs no data. With `nested = TRUE` in the cross-validation these are
-#' the predictions of the outer folds, which had no part in the choice of the penalties: an honest
-#' assessment of the whole procedure. Otherwise the same held-out data have chosen the row, and
+#' **Which predictions.** [cv.n2gfl()] keeps the held-out predictions at the rows of the grid that
+#' it chooses, so `assess(cvfit)` needs no data. With `nested = TRUE` in the cross-validation these
+#' are the predictions of the outer folds, which had no part in the choice of the penalties: an
+#' honest assessment of the whole procedure. Otherwise the same held-out data have chosen the row, and
 #' what is shown is optimistically biased; a note says so. Other rows of the grid need
 #' `cv.n2gfl(keep = TRUE)`. With `newx` and `newy` the fit to all data is applied to new data, an
 #' external validation.
@@ -69,8 +69,8 @@
 #'     `lower` and `upper`.}
 #'   \item{predictions}{A data frame with `row`, `repetition`, `observed` and `predicted` values
 #'     (for classes 0 or 1, and the probability of 1) and `weight`.}
-#'   \item{source, choice, notes}{`"held out"`, `"nested"` or `"new data"`; the row of the grid; what
-#'     to bear in mind.}
+#'   \item{source, choice, notes}{`"held out"`, `"nested"` or `"new data"`; the row of the grid;
+#'     what to bear in mind.}
 #'   \item{family, classnames, nobs, repeats, threshold, level, title}{What was assessed, and how.}
 #' @references
 #' DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the Areas under Two or

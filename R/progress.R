@@ -168,7 +168,7 @@ cli_drawer <- function(title) {
   structure(draw, end = end)
 }
 
-# " | 3 of 25 | 12 s left"
+# The part after the bar, such as "3 of 25 | 12 s left".
 progress_status <- function(progress) {
   left <- seconds_left(progress)
   paste0(" | ", floor(progress$done + progress$inside), " of ", progress$total,

@@ -293,6 +293,13 @@ test_that("new data: what predict() says about them", {
   expect_identical(a$nobs, 40L)
 })
 
+test_that("a cross-validation that an older version saved says what to do", {
+  for (file in dir(test_path("fixtures"), "^saved-.*[.]rds$", full.names = TRUE)) {
+    cv <- readRDS(file)$cv
+    if (is.null(cv$held.out)) expect_error(assess(cv), "older version.*run cv.n2gfl\\(\\) again")
+  }
+})
+
 test_that("an empty map is said to be one", {
   withr::local_seed(71)
   data <- cv_problem("gaussian")
