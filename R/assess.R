@@ -9,8 +9,8 @@
 #' **Which predictions.** [cv.n2gfl()] keeps the held-out predictions at the rows of the grid that
 #' it chooses, so `assess(cvfit)` needs no data. With `nested = TRUE` in the cross-validation these
 #' are the predictions of the outer folds, which had no part in the choice of the penalties: an
-#' honest assessment of the whole procedure. Otherwise the same held-out data have chosen the row, and
-#' what is shown is optimistically biased; a note says so. Other rows of the grid need
+#' honest assessment of the whole procedure. Otherwise the same held-out data have chosen the row,
+#' and what is shown is optimistically biased; a note says so. Other rows of the grid need
 #' `cv.n2gfl(keep = TRUE)`. With `newx` and `newy` the fit to all data is applied to new data, an
 #' external validation.
 #'
