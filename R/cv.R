@@ -36,8 +36,7 @@
 #'
 #' @section Parallel and interrupted runs:
 #' Folds, repeats and outer folds run in parallel when a [future::plan()] is set; all plans give
-#' identical results. Progress goes to the progressr package if it is loaded, and `trace.it = 1`
-#' shows a plain bar.
+#' identical results.
 #'
 #' With `checkpoint` each finished fold is written to that folder at once. The same call then
 #' computes only what is missing and returns the same object; random folds are those of the first
@@ -52,6 +51,7 @@
 #' edges, not with `x`. Forked workers (`plan(multicore)`) share `x`; those of `plan(multisession)`
 #' and clusters need a copy each.
 #'
+#' @inheritSection n2gfl Progress
 #' @param x,y,graph As in [n2gfl()].
 #' @param ... Further arguments of [n2gfl()], such as `family`, `lambda1`, `lambda2`, `covariates`.
 #' @param type.measure How held-out predictions are scored. For `"gaussian"`: `"mse"` (also called
@@ -69,7 +69,9 @@
 #' @param keep Keep the held-out predictions, as `fit.preval`?
 #' @param checkpoint Name of a folder where finished folds are kept, or `NULL`. Trust a folder that
 #'   others can write to as much as you trust them: see *Parallel and interrupted runs*.
-#' @param trace.it 1 shows a progress bar.
+#' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*. A
+#'   cross-validation counts the paths to fit: one to all rows, one for each fold and, if `nested`,
+#'   those of each outer fold.
 #' @return A list of class `cv.n2gfl`; L is the number of rows of `grid`.
 #'   \item{cvm, cvsd, cvup, cvlo}{Mean score, its standard error, and the mean plus and minus it,
 #'     one for each row of `grid`.}
@@ -85,6 +87,10 @@
 #'     `converged` at the rows of `grid`.}
 #'   \item{fit.preval}{With `keep`: held-out linear predictors, a matrix with L columns, or an array
 #'     whose third index is the repeat.}
+#'   \item{held.out}{Held-out linear predictors at the chosen rows: a matrix with columns `min`,
+#'     `1se` and `es`, or an array whose third index is the repeat. [assess()] reads it.}
+#'   \item{y, weights}{The response as numbers, for classes 1 for the modelled one and 0 for the
+#'     other; the weights rescaled to mean 1, or `NULL`.}
 #'   \item{n2gfl.fit}{The fit to all data.}
 #'   \item{nested}{With `nested`: a list with `estimate` (a data frame with the score `cvm` and its
 #'     standard error `cvsd` for each way to choose), `lambda` (what each outer fold chose) and
@@ -92,7 +98,7 @@
 #' @references
 #' Lim, C. and Yu, B. (2016). Estimation Stability with Cross-Validation (ESCV). *Journal of
 #' Computational and Graphical Statistics* 25, 464--492.
-#' @seealso [make_folds()], [predict.cv.n2gfl()], [plot.cv.n2gfl()], [stability()].
+#' @seealso [assess()], [make_folds()], [predict.cv.n2gfl()], [plot.cv.n2gfl()], [stability()].
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 30), 60)
@@ -120,12 +126,14 @@ cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds =
   folds <- remember_folds(store, folds)
   store <- store_for_folds(store, folds)
   check_all_folds(problem, folds, measure)
-  cv <- cross_validate(problem, folds$foldid, measure, problem$data$weights, store, trace)
+  progress <- start_progress("Cross-validation", cv_pieces(folds), trace)
+  on.exit(end_progress(progress), add = TRUE)
+  cv <- cross_validate(problem, folds$foldid, measure, problem$data$weights, store, progress)
   warn_wrong_sign(cv$full$effects, problem)
   warn_not_converged(cv$full, problem$control)
   warn_folds_not_converged(cv$folds)
   object <- new_cv(cv, problem, folds, measure, keep, call)
-  if (nested) object$nested <- nested_cv(problem, folds, measure, store, trace)
+  if (nested) object$nested <- nested_cv(problem, folds, measure, store, progress)
   object
 }
 
@@ -304,12 +312,12 @@ cv_key <- function(problem, folds, group, measure, checkpoint) {
 
 # The fit to all rows with weight, and the fits without each fold. `foldid` is N x repeats; rows
 # with 0 take no part.
-cross_validate <- function(problem, foldid, measure, weights, store = NULL, trace = FALSE,
-                           alive = "", quiet = FALSE) {
-  full <- fit_all_rows(problem, weights, store, if (trace) show_progress, alive)
+cross_validate <- function(problem, foldid, measure, weights, store = NULL, progress = NULL,
+                           alive = "") {
+  full <- fit_all_rows(problem, weights, store, progress, alive)
   folds <- run_tasks(fold_tasks(foldid), fit_fold, problem = problem, weights = weights,
-                     grid = full[c("lambda1", "lambda2")], checkpoint = store, trace = trace,
-                     alive = alive, quiet = quiet)
+                     grid = full[c("lambda1", "lambda2")], checkpoint = store,
+                     progress = progress, alive = alive)
   links <- held_out_links(folds, foldid, length(full$lambda1))
   scores <- lapply(seq_len(ncol(foldid)), function(k) {
     used <- foldid[, k] > 0
@@ -320,11 +328,22 @@ cross_validate <- function(problem, foldid, measure, weights, store = NULL, trac
                    measure)
 }
 
+# How many paths are fitted: to all rows, without each fold, and the same inside each outer fold.
+cv_pieces <- function(folds) 1 + sum(apply(folds$foldid, 2, max)) + sum(outer_pieces(folds))
+
+outer_pieces <- function(folds) vapply(folds$inner, function(inner) 1 + max(inner), 0)
+
 fit_all_rows <- function(problem, weights, store, progress, alive) {
   known <- read_piece(store, "all rows")
-  if (!is.null(known)) return(known)
-  fits <- solve_problem(problem, weights, progress = progress, alive = alive)
-  if (is.null(store)) fits else write_piece(store, "all rows", fits)
+  if (!is.null(known)) {
+    skip_pieces(progress, 1)
+    return(known)
+  }
+  fits <- solve_problem(problem, weights, progress = path_callback(inside_of(progress)),
+                        alive = alive)
+  if (!is.null(store)) write_piece(store, "all rows", fits)
+  tick(progress, "All rows")
+  fits
 }
 
 # One task per fold and repeat: which rows are held out.
@@ -339,9 +358,9 @@ fold_tasks <- function(foldid) {
   tasks
 }
 
-fit_fold <- function(held, problem, weights, grid, alive) {
+fit_fold <- function(held, problem, weights, grid, alive, inside = NULL) {
   weights[held] <- 0
-  fits <- solve_problem(problem, weights, grid, alive = alive)
+  fits <- solve_problem(problem, weights, grid, path_callback(inside), alive)
   data <- data_at(problem$data, weights)
   coefficients <- fit_coefficients(fits, data)
   link <- linear_predictor(coefficients, data$x, data$covariates, data$offset, held)
@@ -435,9 +454,23 @@ new_cv <- function(cv, problem, folds, measure, keep, call) {
          name = measure_label(measure, fit$family), foldid = drop(folds$foldid),
          fold.fits = lapply(cv$folds, `[`, c("a0", "gamma", "beta", "gap", "converged")),
          fit.preval = if (keep) if (repeats > 1) cv$links else matrix(cv$links, nrow(cv$links)),
-         n2gfl.fit = fit, nested = NULL),
+         held.out = chosen_links(cv$links, cv$index), y = response_numbers(problem),
+         weights = if (problem$weighted) problem$data$weights, n2gfl.fit = fit, nested = NULL),
     class = "cv.n2gfl"
   )
+}
+
+# What assess() needs: small, so it is kept without being asked for.
+chosen_links <- function(links, index) {
+  chosen <- links[, index, , drop = FALSE]
+  dimnames(chosen) <- list(NULL, names(index), NULL)
+  if (dim(chosen)[3] > 1) return(chosen)
+  matrix(chosen, nrow(chosen), dimnames = dimnames(chosen)[1:2])
+}
+
+response_numbers <- function(problem) {
+  y <- problem$data$y
+  if (problem$control$family == "binomial") (y > 0) + 0 else y
 }
 
 warn_folds_not_converged <- function(folds) {
@@ -473,14 +506,14 @@ some_numbers <- function(values) {
 # ---- nested --------------------------------------------------------------------------------------
 
 # The whole procedure inside the training rows of each outer fold, scored on the rows held out.
-nested_cv <- function(problem, folds, measure, store, trace) {
+nested_cv <- function(problem, folds, measure, store, progress) {
   foldid <- folds$foldid[, 1]
   tasks <- lapply(seq_along(folds$inner), function(k) {
     list(held = which(foldid == k), inner = folds$inner[[k]])
   })
   names(tasks) <- paste("Outer fold", seq_along(tasks))
   outer <- run_tasks(tasks, fit_outer_fold, problem = problem, measure = measure,
-                     checkpoint = store, trace = trace)
+                     checkpoint = store, progress = progress, pieces = outer_pieces(folds))
   warn_outer_not_converged(outer)
   link <- matrix(NA_real_, length(foldid), 3, dimnames = list(NULL, c("min", "1se", "es")))
   for (k in seq_along(outer)) link[tasks[[k]]$held, ] <- outer[[k]]$link
@@ -493,10 +526,11 @@ nested_cv <- function(problem, folds, measure, store, trace) {
        lambda = lambda, link = link)
 }
 
-fit_outer_fold <- function(task, problem, measure, alive) {
+fit_outer_fold <- function(task, problem, measure, alive, inside = NULL) {
   weights <- problem$data$weights
   weights[task$held] <- 0
-  cv <- cross_validate(problem, matrix(task$inner), measure, weights, alive = alive, quiet = TRUE)
+  cv <- cross_validate(problem, matrix(task$inner), measure, weights,
+                       progress = part_progress(inside), alive = alive)
   data <- data_at(problem$data, weights)
   link <- linear_predictor(fit_coefficients(cv$full, data), data$x, data$covariates, data$offset,
                            task$held)

@@ -63,7 +63,8 @@
 #'   for predictions. The new images must be on the same grid unless `resample` is `TRUE`, and no
 #'   voxel is dropped.
 #' @param resample Interpolate images and mask that are on another grid? See the details.
-#' @param verbose Show a progress bar on the message stream?
+#' @param verbose Show a progress bar? In an interactive session it appears when reading takes more
+#'   than 2 seconds (see *Progress* in [n2gfl()]), in a script, where the default is none, at once.
 #' @param ... Must be empty.
 #' @return A list of class `n2gfl_images`:
 #'   \item{x}{Matrix with one row per subject and one column per voxel of the mask, in R's order of
@@ -199,6 +200,8 @@ new_image_matrix <- function(images, object, name = "newx") {
 
 # Reads every image once, at the voxels of a known mask.
 read_inside <- function(plan, inside) {
+  plan$progress <- start_reading(plan)
+  on.exit(end_progress(plan$progress), add = TRUE)
   index <- which(inside)
   store <- store_new_cpp(plan$source$n, length(index), plan$grid$narrow)
   for (i in seq_len(plan$source$n)) {
@@ -220,6 +223,8 @@ read_inside <- function(plan, inside) {
 # matrix.
 read_by_mean <- function(plan, threshold) {
   n <- plan$source$n
+  plan$progress <- start_reading(plan)
+  on.exit(end_progress(plan$progress), add = TRUE)
   early <- lapply(seq_len(early_images(n)), function(i) uninterrupted(read_volume(plan, i)))
   total <- numeric(prod(plan$grid$dim))
   for (volume in early) uninterrupted(add_volume_cpp(total, volume))
@@ -236,9 +241,16 @@ read_by_mean <- function(plan, threshold) {
   if (!any(inside)) stop_empty_threshold(threshold, max(total / n))
   if (any(inside[!candidate])) {
     rm(store, early)
+    end_progress(plan$progress)
     return(read_inside(plan, inside))
   }
   finish_store(store, plan, array(candidate, plan$grid$dim), inside[index])
+}
+
+# A script that says `verbose = TRUE` gets the plain bar.
+start_reading <- function(plan) {
+  start_progress("Reading images", plan$source$n, trace = plan$verbose && !is_interactive(),
+                 unit = "image", auto = plan$verbose)
 }
 
 # So few that they need no more memory than the matrix.
@@ -247,8 +259,8 @@ early_images <- function(n) max(min(n, 3), min(5, n %/% 20))
 # One image, in blocks if it is coarsened: R's numbers, or a pointer to floats outside of R, which
 # free_volume_cpp() frees.
 read_volume <- function(plan, i) {
-  if (plan$verbose) show_reading(i, plan$source$n)
   volume <- plan$source$read(i)
+  tick(plan$progress, "")
   if (is.null(plan$grid$block)) return(volume)
   on.exit(free_volume_cpp(volume), add = TRUE)
   block_means_cpp(volume, plan$grid$block, prod(plan$grid$dim))
@@ -273,14 +285,6 @@ finish_store <- function(store, plan, stored, wanted) {
   graph <- if (chosen) graph_mask(stored, plan$neighbours)
   list(x = uninterrupted(store_take_cpp(store, keep, plan$source$subjects)), mask = stored,
        graph = graph, dropped = sum(constant))
-}
-
-# A bar that is drawn again on the same line.
-show_reading <- function(i, n) {
-  width <- 30
-  done <- floor(width * i / n)
-  message("\r|", strrep("=", done), strrep(" ", width - done), "| image ", i, " of ", n,
-          if (i == n) "\n", appendLF = FALSE)
 }
 
 # ---- refusals ------------------------------------------------------------------------------------

@@ -60,15 +60,22 @@ log_likelihood <- function(y, probability) {
 
 # The share of pairs, one of each class, that the prediction puts in the right order; ties are half.
 weighted_auc <- function(y, mean, weights) {
-  at <- order(mean)
-  y <- y[at]
-  weights <- weights[at]
-  ties <- rle(mean[at])$lengths
-  block <- rep(seq_along(ties), ties)
-  negative <- as.vector(rowsum(weights * (1 - y), block))
-  positive <- as.vector(rowsum(weights * y, block))
+  ties <- tied_blocks(y, mean, weights)
+  negative <- ties$negative
+  positive <- ties$positive
   below <- cumsum(negative) - negative
   sum(positive * (below + negative / 2)) / (sum(positive) * sum(negative))
+}
+
+# Weights of both classes at each value of the prediction, from the smallest value on, and the
+# number of its value for each observation.
+tied_blocks <- function(y, mean, weights) {
+  at <- order(mean)
+  ties <- rle(mean[at])$lengths
+  block <- rep(seq_along(ties), ties)
+  list(negative = as.vector(rowsum(weights[at] * (1 - y[at]), block)),
+       positive = as.vector(rowsum(weights[at] * y[at], block)),
+       value = mean[at][cumsum(ties)], block = replace(block, at, block))
 }
 
 # ---- scores of held-out rows ---------------------------------------------------------------------

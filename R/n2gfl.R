@@ -51,6 +51,15 @@
 #' the modelled class). If most of those with a strong effect of their own fall, or the other way
 #' round for `"nonpositive"`, a warning says so: the levels of `y` may be the wrong way round.
 #'
+#' @section Progress:
+#' In an interactive session a bar with the time left appears by itself when the work lasts for more
+#' than 2 seconds, and disappears at its end. In scripts and in documents nothing is shown.
+#' `trace.it = 1` shows a plain bar on the message stream instead, from the start and in scripts
+#' too. If progressr is switched on, by `progressr::handlers(global = TRUE)` or by
+#' `progressr::with_progress()`, it shows the progress, and there is no other bar. To switch the
+#' automatic bar off, set `options(cli.progress_show_after = Inf)`; another number changes the 2
+#' seconds.
+#'
 #' @section Memory:
 #' A double matrix or a `dgCMatrix` is used where it lies: never copied, centred or scaled in
 #' memory. Integer and logical matrices are converted to double once, at a cost of 8 bytes an entry;
@@ -120,7 +129,7 @@
 #' @param thresh Relative duality gap at which a fit has converged.
 #' @param maxit Largest number of iterations for one row of the grid.
 #' @param threads Number of threads.
-#' @param trace.it 1 shows a progress bar with the running row of the grid, on the message stream.
+#' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*.
 #' @return A list of class `n2gfl`. Its fits are ordered by `lambda2`, then by `lambda1`, both
 #'   decreasing; L is their number.
 #'   \item{a0}{Intercepts, a vector of length L.}
@@ -178,9 +187,12 @@ n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"),
   arguments <- as.list(environment())
   call <- call_without_data(match.call())
   problem <- check_problem(arguments, finite = FALSE)
-  progress <- if (check_trace(trace.it)) show_progress
+  trace <- check_trace(trace.it)
 
-  fits <- solve_problem(problem, progress = progress)
+  progress <- start_progress("Fitting", trace = trace, unit = "row")
+  on.exit(end_progress(progress), add = TRUE)
+  fits <- solve_problem(problem, progress = row_callback(progress))
+  tick(progress, progress$running)
   warn_wrong_sign(fits$effects, problem)
   warn_not_converged(fits, problem$control)
   new_fit(fits, problem, call)
@@ -316,15 +328,5 @@ warn_not_converged <- function(fits, control) {
     paste0("row ", shown, " (gap ", format(fits$gap[shown], digits = 2), ")", collapse = ", "),
     if (length(rows) > 10) paste0(" and ", length(rows) - 10, " more, see `grid`"), ".",
     call. = FALSE
-  )
-}
-
-# The core calls it at the start of every row.
-show_progress <- function(row, total, lambda1, lambda2) {
-  message(
-    progress_bar(row, total), " row ", row, " of ", total,
-    sprintf("  lambda1 %-10.4g lambda2 %-10.4g", lambda1, lambda2),
-    if (row == total) "\n",
-    appendLF = FALSE
   )
 }

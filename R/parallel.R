@@ -4,31 +4,32 @@
 
 # The answers, in the order of `tasks`, which are named: names appear in errors and in checkpoints.
 # `work(task, alive, ...)`: `alive` is a file whose removal must stop the work.
-# `quiet`: tasks inside of a task are not counted.
-run_tasks <- function(tasks, work, ..., alive = "", checkpoint = NULL, trace = FALSE,
-                      quiet = FALSE) {
+# `progress` counts `pieces` for each task, see start_progress(). Where the session itself does the
+# work, `work` gets one more argument, `inside`, to say how many pieces of its task are finished.
+run_tasks <- function(tasks, work, ..., alive = "", checkpoint = NULL, progress = NULL,
+                      pieces = rep(1, length(tasks))) {
   answers <- lapply(names(tasks), function(name) read_piece(checkpoint, name))
   open <- which(vapply(answers, is.null, NA))
-  if (!length(open)) return(stats::setNames(answers, names(tasks)))
-  # progressr ends its progress when the function that began it ends: this one.
-  signal <- if (!quiet && isNamespaceLoaded("progressr")) {
-    progressr::progressor(steps = length(open))
+  skip_pieces(progress, sum(pieces) - sum(pieces[open]))
+  answers[open] <- if (length(open) && wants_futures()) {
+    names(pieces) <- names(tasks)
+    run_apart(tasks[open], work, ..., checkpoint = checkpoint, progress = progress,
+              pieces = pieces)
+  } else {
+    run_here(tasks[open], work, ..., alive = alive, checkpoint = checkpoint, progress = progress,
+             pieces = pieces[open])
   }
-  tick <- if (!quiet) task_ticker(signal, at_once = !forks())
-  show <- if (trace) plain_bar(length(tasks), length(tasks) - length(open)) else identity
-  here <- Sys.getpid()  # forked workers inherit the handler
-  answers[open] <- withCallingHandlers(
-    if (wants_futures()) {
-      run_with_futures(tasks[open], work, ..., checkpoint = checkpoint, tick = tick)
-    } else {
-      lapply(names(tasks)[open], function(name) {
-        run_task(tasks[[name]], name, work, ..., alive = alive, checkpoint = checkpoint,
-                 tick = tick)
-      })
-    },
-    n2gfl_done = function(done) if (Sys.getpid() == here) show(conditionMessage(done))
-  )
   stats::setNames(answers, names(tasks))
+}
+
+# One after the other, in this session.
+run_here <- function(tasks, work, ..., alive, checkpoint, progress, pieces) {
+  inside <- inside_of(progress)
+  do_work <- if (is.null(inside)) work else function(...) work(..., inside = inside)
+  lapply(seq_along(tasks), function(k) {
+    run_task(tasks[[k]], names(tasks)[k], do_work, ..., alive = alive, checkpoint = checkpoint,
+             tick = function(name) tick(progress, name, pieces[k]))
+  })
 }
 
 run_task <- function(task, name, work, ..., alive, checkpoint, tick) {
@@ -58,7 +59,22 @@ wants_futures <- function() {
   isNamespaceLoaded("future") && !inherits(future::plan(), "sequential")
 }
 
-run_with_futures <- function(tasks, work, ..., checkpoint, tick) {
+# Side by side. A finished task comes as a condition from where it was done.
+run_apart <- function(tasks, work, ..., checkpoint, progress, pieces) {
+  here <- Sys.getpid()  # forked workers inherit the handler
+  teller <- if (!is.null(progress)) {
+    task_ticker(progressr_signal(progress), pieces, at_once = !forks())
+  }
+  withCallingHandlers(
+    run_with_futures(tasks, work, ..., checkpoint = checkpoint, tick = teller, progress = progress),
+    n2gfl_done = function(done) {
+      name <- conditionMessage(done)
+      if (Sys.getpid() == here) tick(progress, name, pieces[[name]], signal = FALSE)
+    }
+  )
+}
+
+run_with_futures <- function(tasks, work, ..., checkpoint, tick, progress) {
   # Its removal, at the latest when this function is left for whatever reason, ends all workers.
   folder <- tempfile("n2gfl-run-")
   dir.create(folder)
@@ -78,7 +94,7 @@ run_with_futures <- function(tasks, work, ..., checkpoint, tick) {
   on.exit(options(old), add = TRUE)
   run_shares(share_out(names(tasks)), tasks, crew, folder, list(
     work = work, ..., alive = alive, home = machine_name(),
-    parent = if (forks()) Sys.getpid(), checkpoint = checkpoint, tick = tick))
+    parent = if (forks()) Sys.getpid(), checkpoint = checkpoint, tick = tick), progress)
 }
 
 # Forked workers share x; others get a copy each, so they get all their tasks at once.
@@ -93,7 +109,7 @@ share_out <- function(names) {
 # nobody has an answer of yet, `crew$lost` counts those that ended without one. An interrupt inside
 # of future's own functions would lose a worker and its place for the rest of the session:
 # interrupts are let in between them, and where R waits.
-run_shares <- function(shares, tasks, crew, folder, given) {
+run_shares <- function(shares, tasks, crew, folder, given, progress = NULL) {
   answers <- list()
   waiting <- seq_along(shares)
   while (length(waiting) || length(crew$futures)) {
@@ -109,6 +125,7 @@ run_shares <- function(shares, tasks, crew, folder, given) {
       if (inherits(said, "error")) stop(said)
       if (!is.null(said)) answers[one$share] <- said
     }
+    draw_progress(progress)
   }
   unname(answers[names(tasks)])
 }
@@ -265,27 +282,12 @@ run_task_apart <- function(name, tasks, work, ..., alive, home, parent, checkpoi
 # A function to call at the end of each task, there where it was done: it tells progressr, and the
 # session that counts the tasks: `at_once`, or with the answer, which for forked workers is as soon
 # and comes exactly once. It is made here because it is sent to workers with all that it sees.
-task_ticker <- function(signal, at_once) {
+task_ticker <- function(signal, pieces, at_once) {
   force(signal)
+  force(pieces)
   class <- c("n2gfl_done", if (at_once) "immediateCondition", "condition")
   function(name) {
-    if (!is.null(signal)) signal(message = name)
+    if (!is.null(signal)) signal(message = name, amount = pieces[[name]])
     signalCondition(structure(class = class, list(message = name, call = NULL)))
   }
-}
-
-plain_bar <- function(total, done) {
-  force(total)
-  function(name) {
-    done <<- done + 1
-    message(progress_bar(done, total), " ", done, " of ", total, sprintf("  %-30s", name),
-            if (done >= total) "\n", appendLF = FALSE)
-  }
-}
-
-# A bar that is drawn again on the same line.
-progress_bar <- function(done, total) {
-  width <- 30
-  filled <- floor(width * done / total)
-  paste0("\r|", strrep("=", filled), strrep(" ", width - filled), "|")
 }

@@ -21,7 +21,9 @@
 #'
 #' The gentler the perturbation, the more stable every model looks: compare models under the same
 #' one only. Runs go in parallel and are kept in `checkpoint` as those of [cv.n2gfl()].
+#' @inheritSection n2gfl Progress
 #' @inheritParams cv.n2gfl
+#' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*.
 #' @param perturb How to perturb: see *Details*.
 #' @param B Number of runs (of folds for `"cv"`).
 #' @param fraction Share of the rows in a subsample.
@@ -58,9 +60,11 @@ perturb.n2gfl <- function(x, y, graph = NULL, ...,
   drawn <- remember_runs(store, drawn)
   store <- store_for_runs(store, drawn)
   check_runs(problem, drawn)
-  full <- fit_all_rows(problem, problem$data$weights, store, if (trace) show_progress, "")
+  progress <- start_progress("Perturbed fits", 1 + ncol(drawn), trace)
+  on.exit(end_progress(progress), add = TRUE)
+  full <- fit_all_rows(problem, problem$data$weights, store, progress, "")
   fits <- run_tasks(run_weights(problem, drawn), fit_run, problem = problem,
-                    grid = full[c("lambda1", "lambda2")], checkpoint = store, trace = trace)
+                    grid = full[c("lambda1", "lambda2")], checkpoint = store, progress = progress)
   warn_wrong_sign(full$effects, problem)
   warn_not_converged(full, problem$control)
   warn_folds_not_converged(fits)
@@ -77,8 +81,8 @@ new_perturbed <- function(full, fits, problem, drawn, perturb, call) {
   )
 }
 
-fit_run <- function(weights, problem, grid, alive) {
-  fits <- solve_problem(problem, weights, grid, alive = alive)
+fit_run <- function(weights, problem, grid, alive, inside = NULL) {
+  fits <- solve_problem(problem, weights, grid, path_callback(inside), alive)
   c(fit_coefficients(fits, data_at(problem$data, weights)),
     list(gap = fits$gap, converged = fits$converged))
 }

@@ -30,8 +30,10 @@
 #' connected regions of the selected features and the share of the halves in which each survives:
 #' see [stable_regions()].
 #'
+#' @inheritSection n2gfl Progress
 #' @inheritParams cv.n2gfl
 #' @inheritParams stabsel_bound
+#' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*.
 #' @param cutoff,q,PFER Two of the three; the third follows, see [stabsel_bound()]. `cutoff` is the
 #'   share of halves that must select a feature, `q` the most features that a half selects, `PFER`
 #'   the bound on the expected number of falsely selected features.
@@ -81,8 +83,10 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
   # The geometric middle of the sequence that n2gfl() makes.
   if (!length(problem$lambda2)) problem$lambda2 <- 0.03 * null$lambda_max
   problem$control$pmax <- bound$q
+  progress <- start_progress("Stability selection", ncol(halves), trace)
+  on.exit(end_progress(progress), add = TRUE)
   chosen <- run_tasks(run_weights(problem, halves, "Half"), select_features, problem = problem,
-                      checkpoint = store, trace = trace)
+                      checkpoint = store, progress = progress)
   new_stabsel(chosen, bound, problem, call)
 }
 
@@ -111,8 +115,8 @@ draw_halves <- function(y, group, B, sampling.type) {
 }
 
 # The features of the last fit before more than `pmax` have entered.
-select_features <- function(weights, problem, alive) {
-  fits <- solve_problem(problem, weights, alive = alive)
+select_features <- function(weights, problem, alive, inside = NULL) {
+  fits <- solve_problem(problem, weights, progress = path_callback(inside), alive = alive)
   rows <- length(fits$lambda1)
   entered <- length(unique(fits$beta_i))
   last <- if (entered > problem$control$pmax) rows - 1L else rows

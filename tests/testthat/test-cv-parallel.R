@@ -34,15 +34,16 @@ expect_same_bits <- function(data, alone) {
   expect_identical(list.files(tempdir(), "^n2gfl-run"), character(0))
 }
 
-# The bar counts every task once, in the session that waits.
+# The bar counts every path once, in the session that waits: one with all rows, 4 without a fold,
+# and 5 in each outer fold.
 expect_bar <- function(data) {
   shown <- capture_messages(quick_cv(data, trace.it = 1, nested = TRUE))
-  tasks <- grep("[0-9] of 4 ", shown, value = TRUE)
-  expect_identical(sub(".*\\| ([0-9]) of 4 .*", "\\1", sub("\n", "", tasks)),
-                   rep(as.character(1:4), 2))
-  expect_setequal(gsub(".* of 4 *| *\n?$", "", tasks),
-                  c(paste("Fold", 1:4), paste("Outer fold", 1:4)))
+  expect_identical(sub(".*\\| ([0-9]+) of 25 .*", "\\1", sub("\n", "", shown)),
+                   as.character(c(1:5, 10, 15, 20, 25)))
+  expect_setequal(gsub(".* of 25 *| *\n?$", "", shown), piece_names)
 }
+
+piece_names <- c("All rows", paste("Fold", 1:4), paste("Outer fold", 1:4))
 
 expect_progression <- function(data) {
   withr::local_options(progressr.enable = TRUE)
@@ -51,12 +52,12 @@ expect_progression <- function(data) {
   withCallingHandlers(
     quick_cv(data, nested = TRUE),
     progression = function(p) seen <<- c(seen, paste(p$type, conditionMessage(p))))
-  expect_identical(sum(grepl("^initiate", seen)), 2L)
-  expect_identical(sum(grepl("^finish", seen)), 2L)
+  expect_identical(sum(grepl("^initiate", seen)), 1L)
+  expect_identical(sum(grepl("^finish", seen)), 1L)
   # future hands conditions of forked workers on through files, and may do so late or twice
   if (inherits(future::plan(), "multicore")) return(invisible())
   expect_setequal(grep("^update", seen, value = TRUE),
-                  paste("update", c(paste("Fold", 1:4), paste("Outer fold", 1:4))))
+                  paste("update", piece_names))
 }
 
 expect_error_with_name <- function() {

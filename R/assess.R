@@ -1,0 +1,371 @@
+#' How good are the predictions?
+#'
+#' Scores the predictions of observations that the fits have not seen, with confidence intervals:
+#' the held-out predictions of a cross-validation, or those of new data. For two classes accuracy,
+#' area under the ROC curve, Brier score, confusion matrix, ROC curve and calibration; for numbers
+#' \eqn{R^2}, errors, correlation and calibration.
+#'
+#' @details
+#' **Which predictions.** [cv.n2gfl()] keeps the held-out predictions at the rows of the grid that
+#' it chooses, so `assess(cvfit)` needs no data. With `nested = TRUE` in the cross-validation these
+#' are the predictions of the outer folds, which had no part in the choice of the penalties: an
+#' honest assessment of the whole procedure. Otherwise the same held-out data have chosen the row,
+#' and what is shown is optimistically biased; a note says so. Other rows of the grid need
+#' `cv.n2gfl(keep = TRUE)`. With `newx` and `newy` the fit to all data is applied to new data, an
+#' external validation.
+#'
+#' All held-out predictions are scored together. The scores in the cross-validation itself are means
+#' over folds, which differs a little for the AUC and RMSE.
+#'
+#' **Measures for classes.** `accuracy`, `sensitivity` (of the modelled class), `specificity` and
+#' `balanced` (the mean of these two) are for the `threshold`; `auc` and `brier` (mean squared error
+#' of the probability) are not. `intercept` and `slope` describe calibration: the intercept of a
+#' logistic regression on the linear predictor with its slope fixed at 1 (0 is ideal; above 0,
+#' probabilities are too small on average), and the slope when it is not fixed (1 is ideal; below 1,
+#' probabilities are too extreme, above 1 too close to the mean, as shrunken fits have them).
+#'
+#' **Measures for numbers.** `r.squared` (1 minus the mean squared error divided by the variance of
+#' the response), `rmse`, `mae`, `correlation`, and `intercept` (mean of observed minus predicted)
+#' and `slope` of observed on predicted values.
+#'
+#' **Intervals.** Wilson's for accuracy, sensitivity, specificity and the shares in tables and
+#' curves; for balanced accuracy the two Wilson intervals are combined by Newcombe's
+#' square-and-add rule; DeLong's for the AUC; normal ones for the Brier score, \eqn{R^2} (delta
+#' method), MAE and the mean squared error, whose root gives the RMSE's; Fisher's z for the
+#' correlation; those of (logistic) regression for intercept and slope. They take observations as
+#' independent and the fits as given: they do not hold the uncertainty of training again on other
+#' data, and they are too narrow for several rows of one `group`, such as two scans of a subject.
+#' * *Weights*: measures are weighted. Intervals use the effective number of observations,
+#'   \eqn{(\sum w)^2 / \sum w^2}{sum(w)^2 / sum(w^2)} (for means and the AUC, weighted variances).
+#'   Observations of weight 0 are left out.
+#' * *Repeats*: measures are means over the repeats; curves and tables pool them, each with an equal
+#'   share. Repeats share the observations, so the intervals are as wide as those of one repeat
+#'   (variances are averaged, not divided).
+#' @param object A cross-validation from [cv.n2gfl()], or a fit from [n2gfl()], which needs `newx`
+#'   and `newy`.
+#' @param newx,newy New data, see [predict.n2gfl()], and their response, coded as `y` was. `NULL`
+#'   for the held-out predictions.
+#' @param s,row Which row of the grid, see [coef.n2gfl()]: one. For a cross-validation
+#'   `"lambda.min"`, `"lambda.1se"` or `"lambda.es"`; by default `"lambda.min"`.
+#' @param nested Use the predictions of the outer folds? By default, if the cross-validation has
+#'   them and the row is not given by a number.
+#' @param threshold The modelled class is predicted where its probability exceeds this.
+#' @param level Confidence level of the intervals.
+#' @param bins Number of bins in the calibration table, each with about as many predictions; `NULL`
+#'   is one for every 20 observations, but not fewer than 3 nor more than 10.
+#' @param newcovariates,newoffset,newweights Covariates, offset and weights of new data; the first
+#'   two are needed if the fit had them.
+#' @param ... Must be empty.
+#' @return A list of class `n2gfl_assessment`, which is printed and drawn
+#'   ([plot()][plot.n2gfl_assessment]):
+#'   \item{measures}{A data frame with the columns `measure`, `estimate`, `lower` and `upper`.}
+#'   \item{confusion}{For classes: a data frame with `predicted` and `observed` class and their
+#'     number `n` (sum of weights, mean over repeats).}
+#'   \item{roc}{For classes: a data frame with a row for each threshold (a probability that exceeds
+#'     it predicts the modelled class): `threshold`, `sensitivity` and `specificity`, with
+#'     `.lower` and `.upper` limits.}
+#'   \item{calibration}{A data frame with a row for each bin: its limits `from` and `to`, the number
+#'     `n` of its observations, mean `predicted` and `observed` values, the latter with limits
+#'     `lower` and `upper`.}
+#'   \item{predictions}{A data frame with `row`, `repetition`, `observed` and `predicted` values
+#'     (for classes 0 or 1, and the probability of 1) and `weight`.}
+#'   \item{source, choice, notes}{`"held out"`, `"nested"` or `"new data"`; the row of the grid;
+#'     what to bear in mind.}
+#'   \item{family, classnames, nobs, repeats, threshold, level, title}{What was assessed, and how.}
+#' @references
+#' DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the Areas under Two or
+#' More Correlated Receiver Operating Characteristic Curves: A Nonparametric Approach. *Biometrics*
+#' 44, 837--845.
+#'
+#' Newcombe, R. G. (1998). Interval Estimation for the Difference between Independent Proportions:
+#' Comparison of Eleven Methods. *Statistics in Medicine* 17, 873--890.
+#'
+#' Wilson, E. B. (1927). Probable Inference, the Law of Succession, and Statistical Inference.
+#' *Journal of the American Statistical Association* 22, 209--212.
+#' @seealso [cv.n2gfl()], [plot.n2gfl_assessment()]
+#' @examples
+#' set.seed(1)
+#' cohort <- simulate_cohort(n = 120, dim = c(12, 12))
+#' train <- 1:80
+#' cvfit <- cv.n2gfl(cohort$x[train, ], cohort$y[train], cohort$graph, family = "binomial",
+#'                   nlambda1 = 10, nlambda2 = 2, nfolds = 5, nested = TRUE)
+#' held_out <- assess(cvfit)
+#' held_out
+#' held_out$calibration
+#' plot(held_out)
+#'
+#' # On data that had no part in the fit
+#' assess(cvfit, cohort$x[-train, ], cohort$y[-train])
+#' @export
+assess <- function(object, ...) UseMethod("assess")
+
+#' @rdname assess
+#' @export
+assess.cv.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL, nested = NULL,
+                            threshold = 0.5, level = 0.95, bins = NULL, newcovariates = NULL,
+                            newoffset = NULL, newweights = NULL, ...) {
+  check_no_dots(list(...))
+  settings <- assess_settings(threshold, level, bins)
+  is_new <- !is.null(newx) || !is.null(newy)
+  if (is_new && !is.null(nested)) stop_bad("`nested` must not be given together with `newx`.")
+  sample <- if (is_new) {
+    new_sample(object, newx, newy, s, row, newcovariates, newoffset, newweights)
+  } else {
+    check_only_new(newcovariates = newcovariates, newoffset = newoffset, newweights = newweights)
+    held_out_sample(object, s, row, nested)
+  }
+  new_assessment(sample, full_fit(object), settings)
+}
+
+#' @rdname assess
+#' @export
+assess.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL, threshold = 0.5,
+                         level = 0.95, bins = NULL, newcovariates = NULL, newoffset = NULL,
+                         newweights = NULL, ...) {
+  check_no_dots(list(...))
+  settings <- assess_settings(threshold, level, bins)
+  if (is.null(newx) && is.null(newy)) {
+    stop_bad("`newx` and `newy` must be given for a fit from n2gfl(), which has no held-out ",
+             "predictions; cv.n2gfl() makes them.")
+  }
+  sample <- new_sample(object, newx, newy, s, row, newcovariates, newoffset, newweights)
+  new_assessment(sample, object, settings)
+}
+
+#' @export
+assess.default <- function(object, ...) {
+  stop_bad("`object` must be a fit from n2gfl() or cv.n2gfl(), not ", describe(object), ".")
+}
+
+assess_settings <- function(threshold, level, bins) {
+  list(threshold = check_ratio(threshold, "threshold"), level = check_ratio(level, "level"),
+       bins = if (!is.null(bins)) check_count(bins, "bins", 2L))
+}
+
+check_only_new <- function(...) {
+  given <- Filter(Negate(is.null), list(...))
+  if (length(given)) stop_bad("`", names(given)[1], "` must not be given without `newx`.")
+}
+
+# ---- which predictions ---------------------------------------------------------------------------
+
+# A sample to assess: `link` (N x repeats), `y` and `weights` (all 1 if there are none) of the rows
+# with weight, their numbers `row`, and where they come from: `source`, `choice` (text), `title`
+# (for pictures), `notes`.
+new_assess_sample <- function(link, y, weights, source, choice, title, notes = NULL) {
+  used <- if (is.null(weights)) rep(TRUE, length(y)) else weights > 0
+  list(link = link[used, , drop = FALSE], y = y[used], row = which(used),
+       weights = if (is.null(weights)) rep(1, length(y)) else weights[used],
+       weighted = !is.null(weights), source = source, choice = choice, title = title,
+       notes = notes)
+}
+
+held_out_sample <- function(object, s, row, nested) {
+  if (is.null(object$y) || is.null(object$held.out)) {
+    stop_bad("`object` must hold `y` and its held-out predictions, but it was made by an older ",
+             "version of the package: run cv.n2gfl() again, or give `newx` and `newy`.")
+  }
+  by_name <- is.null(row) && (is.null(s) || is.character(s))
+  at <- map_row(object, s, row)
+  if (use_nested(nested, object, by_name)) {
+    chosen <- choice_names[pmatch(s %or% default_choice, choice_names)]
+    link <- object$nested$link[, sub("lambda.", "", chosen, fixed = TRUE), drop = FALSE]
+    title <- paste0(chosen, ", nested")
+    return(new_assess_sample(unname(link), object$y, object$weights, "nested", chosen, title))
+  }
+  new_assess_sample(kept_links(object, at), object$y, object$weights, "held out",
+                    choice_text(object, at), choice_title(object, at), held_out_notes(object, at))
+}
+
+use_nested <- function(nested, object, by_name) {
+  if (is.null(nested)) return(by_name && !is.null(object$nested))
+  nested <- check_flag(nested, "nested")
+  if (nested && is.null(object$nested)) {
+    stop_bad("`nested` must be FALSE, because the cross-validation was made without ",
+             "`nested = TRUE`.")
+  }
+  if (nested && !by_name) {
+    stop_bad("`nested` must be FALSE for a row that is given by numbers: every outer fold has ",
+             "chosen a row of its own by \"lambda.min\", \"lambda.1se\" or \"lambda.es\".")
+  }
+  nested
+}
+
+# Held-out linear predictors at one row of the grid, N x repeats.
+kept_links <- function(object, row) {
+  chosen <- match(row, object$index)
+  if (is.na(chosen) && is.null(object$fit.preval)) {
+    stop_bad("`row` must be one that the cross-validation chose (",
+             paste(unique(object$index), collapse = ", "), "), not ", row,
+             ", because it was made without `keep = TRUE`.")
+  }
+  links <- if (is.na(chosen)) object$fit.preval else object$held.out
+  column <- if (is.na(chosen)) row else chosen
+  if (is.matrix(links)) unname(links[, column, drop = FALSE]) else unname(links[, column, ])
+}
+
+held_out_notes <- function(object, row) {
+  c(
+    paste("The same held-out data chose the row of the grid, so these figures are optimistically",
+          "biased; cv.n2gfl(nested = TRUE) gives honest ones."),
+    if (object$grid$nonzero[row] == 0) {
+      "The map is empty: the fit to all data uses no feature."
+    }
+  )
+}
+
+new_sample <- function(object, newx, newy, s, row, newcovariates, newoffset, newweights) {
+  if (is.null(newx)) stop_bad("`newx` must be given together with `newy`.")
+  if (is.null(newy)) stop_bad("`newy` must be given together with `newx`.")
+  fit <- full_fit(object)
+  row <- map_row(object, s, row)
+  link <- predict(fit, newx, row = row, type = "link", newcovariates = newcovariates,
+                  newoffset = newoffset)
+  weights <- check_newweights(newweights, nrow(link))
+  y <- check_newy(newy, fit, weights %or% rep(1, nrow(link)))
+  new_assess_sample(unname(link), y, weights, "new data", choice_text(object, row),
+                    choice_title(object, row))
+}
+
+check_newweights <- function(weights, n) {
+  if (is.null(weights)) return(NULL)
+  weights <- check_numbers(weights, "newweights", n, "row of `newx`")
+  check_no_negative(weights, "newweights")
+  if (!any(weights > 0)) stop_bad("`newweights` must have a positive value, but all are 0.")
+  weights / mean(weights)
+}
+
+# Numbers, or 0 and 1 for the classes of the fit.
+check_newy <- function(newy, fit, weights) {
+  n <- length(weights)
+  if (fit$family == "gaussian") {
+    newy <- check_numbers(newy, "newy", n, "row of `newx`")
+    if (length(unique(newy[weights > 0])) < 2) {
+      stop_bad("`newy` must vary, but all its values are ", number_text(newy[weights > 0][1]), ".")
+    }
+    return(newy)
+  }
+  if (is.matrix(newy) && ncol(newy) == 1) newy <- newy[, 1]
+  check_length(newy, "newy", n, "row of `newx`")
+  classes <- fit$classnames
+  bad <- which(!as.character(newy) %in% classes)[1]
+  if (!is.na(bad)) {
+    stop_bad("`newy` must have the classes of the fit, ", quoted(classes), ", but element ", bad,
+             " is ", describe(as.character(newy)[bad]), ".")
+  }
+  y <- (as.character(newy) == classes[2]) + 0
+  used <- y[weights > 0]
+  if (all(used == used[1])) {
+    stop_bad("`newy` must have both classes, ", quoted(classes), ", but all its values are ",
+             quoted(classes[1 + used[1]]), ".")
+  }
+  y
+}
+
+# ---- the object ----------------------------------------------------------------------------------
+
+new_assessment <- function(sample, fit, settings) {
+  sample$mean <- if (fit$family == "binomial") stats::plogis(sample$link) else sample$link
+  repeats <- ncol(sample$link)
+  classes <- if (fit$family == "binomial") list(
+    confusion = confusion_counts(sample, settings$threshold, fit$classnames),
+    roc = roc_points(sample, settings$level)
+  )
+  measures <- if (fit$family == "binomial") class_measures else number_measures
+  measures <- measures(sample, settings)
+  structure(
+    c(list(measures = measures), classes,
+      list(calibration = calibration_bins(sample, fit$family, settings),
+           predictions = prediction_table(sample), source = sample$source,
+           choice = sample$choice, notes = assessment_notes(sample, measures),
+           family = fit$family, classnames = fit$classnames, nobs = length(sample$y),
+           repeats = repeats, threshold = if (fit$family == "binomial") settings$threshold,
+           level = settings$level, title = sample$title)),
+    class = "n2gfl_assessment"
+  )
+}
+
+prediction_table <- function(sample) {
+  repeats <- ncol(sample$mean)
+  data.frame(row = rep(sample$row, repeats),
+             repetition = rep(seq_len(repeats), each = length(sample$y)),
+             observed = rep(sample$y, repeats), predicted = as.vector(sample$mean),
+             weight = rep(sample$weights, repeats))
+}
+
+assessment_notes <- function(sample, measures) {
+  c(
+    sample$notes,
+    if (ncol(sample$link) > 1) {
+      paste0("Means over ", ncol(sample$link), " repeats; the intervals are as wide as those of ",
+             "one repeat.")
+    },
+    if (sample$weighted) {
+      paste0("Weighted; the intervals are those of ", number_text(effective_number(sample$weights)),
+             " observations, the effective number.")
+    },
+    if (anyNA(measures$lower[measures$measure == "auc"])) {
+      paste("The AUC has no interval: DeLong's needs pairs in the right and in the wrong order,",
+            "and two observations or more of each class.")
+    }
+  )
+}
+
+# ---- print ---------------------------------------------------------------------------------------
+
+measure_names <- c(
+  accuracy = "Accuracy", balanced = "Balanced accuracy", sensitivity = "Sensitivity",
+  specificity = "Specificity", auc = "AUC", brier = "Brier score", r.squared = "R squared",
+  rmse = "RMSE", mae = "MAE", correlation = "Correlation", intercept = "Calibration intercept",
+  slope = "Calibration slope"
+)
+
+#' Print an assessment
+#'
+#' Shows what was assessed, the measures with their intervals, the confusion matrix for classes, and
+#' what to bear in mind.
+#' @param x An assessment from [assess()].
+#' @param digits Number of digits after the decimal point.
+#' @param ... Not used.
+#' @return `x`, invisibly.
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60 * 20), 60)
+#' y <- rowSums(x[, 3:6]) + rnorm(60)
+#' cvfit <- cv.n2gfl(x, y, graph_chain(20), lambda2 = 0.1, nlambda1 = 10, nfolds = 4)
+#' print(assess(cvfit), digits = 2)
+#' @method print n2gfl_assessment
+#' @export
+print.n2gfl_assessment <- function(x, digits = 3, ...) {
+  digits <- check_count(digits, "digits")
+  cat("\n", c(`held out` = "Held-out predictions", nested = "Predictions of the outer folds",
+              `new data` = "Predictions of new data")[[x$source]], " at ", x$choice,
+      if (x$source == "nested") ", chosen anew for each fold", "\n", sep = "")
+  cat(count_of(x$nobs, "observation"), if (x$family == "binomial") class_counts(x, digits),
+      "\n\n", sep = "")
+  number <- function(values) ifelse(is.na(values), "-", decimal_text(values, digits))
+  table <- x$measures
+  print(data.frame(estimate = number(table$estimate), lower = number(table$lower),
+                   upper = number(table$upper), row.names = measure_names[table$measure]))
+  cat("\nLower and upper: ", format(100 * x$level), " % confidence limits\n", sep = "")
+  if (x$family == "binomial") print_confusion(x)
+  if (length(x$notes)) cat("\n", paste0(strwrap(x$notes, 80), "\n"), sep = "")
+  invisible(x)
+}
+
+# Adding 0 drops the minus sign of a negative zero.
+decimal_text <- function(values, digits) sprintf("%.*f", digits, round(values, digits) + 0)
+
+class_counts <- function(x, digits) {
+  first <- x$predictions[x$predictions$repetition == 1, ]
+  counts <- c(sum(first$observed == 0), sum(first$observed == 1))
+  share <- max(tapply(first$weight, first$observed, sum)) / sum(first$weight)
+  paste0(": ", counts[1], " ", x$classnames[1], ", ", counts[2], " ", x$classnames[2],
+         " (the modelled class)\nThe larger class alone would give an accuracy of ",
+         decimal_text(share, digits))
+}
+
+print_confusion <- function(x) {
+  cat("\nThreshold ", number_text(x$threshold), ":\n", sep = "")
+  print(stats::xtabs(round(n, 1) ~ predicted + observed, x$confusion))
+}

@@ -1,0 +1,135 @@
+#' Draw an assessment
+#'
+#' `type = "roc"` draws the ROC curve, `"calibration"` what was observed against what was predicted.
+#'
+#' @section ROC:
+#' The band joins the corners of the intervals at each threshold: upper limits of sensitivity and
+#' specificity on one side, lower limits on the other. The dot is the `threshold` of [assess()].
+#'
+#' @section Calibration:
+#' Dots are the bins of the calibration table with the intervals of what was observed in them; on
+#' the dashed line predictions are right on average. For classes the strokes along the upper and
+#' lower side are the predictions of both classes. For numbers the observations are drawn behind the
+#' bins.
+#' @param x An assessment from [assess()].
+#' @param type `"roc"` (classes only, where it is the default) or `"calibration"`.
+#' @param col Colour of the curve or of the bins.
+#' @param main,xlab,ylab Titles; `NULL` for those that fit. The title says which row of the grid was
+#'   assessed; `""` leaves it out.
+#' @param ... Further graphical parameters of the curve or of the dots.
+#' @return `x`, invisibly.
+#' @seealso [assess()]
+#' @examples
+#' set.seed(1)
+#' cohort <- simulate_cohort(n = 80, dim = c(12, 12))
+#' cvfit <- cv.n2gfl(cohort$x, cohort$y, cohort$graph, family = "binomial", nlambda1 = 10,
+#'                   nlambda2 = 2, nfolds = 5)
+#' held_out <- assess(cvfit)
+#' plot(held_out)
+#' plot(held_out, type = "calibration")
+#' @method plot n2gfl_assessment
+#' @export
+plot.n2gfl_assessment <- function(x, type = c("roc", "calibration"), col = "#2166AC", main = NULL,
+                                  xlab = NULL, ylab = NULL, ...) {
+  default <- missing(type)
+  type <- match_choice(type, "type", c("roc", "calibration"))
+  if (x$family == "gaussian" && default) type <- "calibration"
+  if (x$family == "gaussian" && type == "roc") {
+    stop_bad("`type` must be \"calibration\" for family \"gaussian\", not \"roc\".")
+  }
+  old <- graphics::par(mar = c(3.6, 3.6, 3.2, 0.8), mgp = c(2.3, 0.6, 0), tcl = -0.3, las = 1,
+                       pty = "s")
+  on.exit(graphics::par(old), add = TRUE)
+  draw <- if (type == "roc") draw_roc else {
+    if (x$family == "binomial") draw_calibration else draw_observed
+  }
+  draw(x, col, xlab, ylab, ...)
+  head_line(main %or% x$title, 1.6, 1)
+  invisible(x)
+}
+
+# ---- the pictures --------------------------------------------------------------------------------
+
+draw_roc <- function(x, col, xlab, ylab, ...) {
+  roc <- x$roc
+  square_frame(c(0, 1), xlab %or% "1 - specificity", ylab %or% "Sensitivity")
+  graphics::polygon(
+    c(0, 1 - roc$specificity.upper, 1, rev(1 - roc$specificity.lower)),
+    c(0, roc$sensitivity.upper, 1, rev(roc$sensitivity.lower)),
+    col = grDevices::adjustcolor(col, 0.15), border = NA)
+  graphics::segments(0, 0, 1, 1, lty = 2, col = "grey60")
+  graphics::lines(1 - roc$specificity, roc$sensitivity, col = col, lwd = 2, ...)
+  at <- which(roc$threshold <= x$threshold)[1]
+  graphics::points(1 - roc$specificity[at], roc$sensitivity[at], pch = 21, bg = col, col = "white",
+                   cex = 1.5)
+  graphics::legend("bottomright", paste("threshold", number_text(x$threshold)), bty = "n",
+                   cex = 0.85, pch = 21, pt.bg = col, col = "white", pt.cex = 1.5)
+  head_line(paste("AUC", measure_text(x, "auc")), 0.4)
+}
+
+draw_calibration <- function(x, col, xlab, ylab, ...) {
+  class <- x$classnames[2]
+  square_frame(c(0, 1), xlab %or% paste0("Predicted probability of \"", class, "\""),
+               ylab %or% paste0("Observed share of \"", class, "\""))
+  graphics::segments(0, 0, 1, 1, lty = 2, col = "grey60")
+  for (y in 0:1) {
+    of_class <- x$predictions$predicted[x$predictions$observed == y]
+    graphics::segments(of_class, y, of_class, y + c(0.025, -0.025)[y + 1],
+                       col = grDevices::adjustcolor("black", 0.35), lwd = 0.7)
+  }
+  draw_bins(x$calibration, col, ...)
+  head_line(paste0("intercept ", measure_text(x, "intercept"), ", slope ",
+                   measure_text(x, "slope")), 0.4)
+}
+
+draw_observed <- function(x, col, xlab, ylab, ...) {
+  shown <- x$predictions
+  square_frame(range(shown$observed, shown$predicted), xlab %or% "Predicted", ylab %or% "Observed",
+               padding = 0.03)
+  graphics::abline(0, 1, lty = 2, col = "grey60")
+  graphics::points(shown$predicted, shown$observed, pch = 16, cex = 0.55,
+                   col = grDevices::adjustcolor("black", 0.3))
+  draw_bins(x$calibration, col, ...)
+  head_line(bquote(R^2 ~ .(paste0(measure_text(x, "r.squared"), ", slope ",
+                                  measure_text(x, "slope")))), 0.4)
+}
+
+draw_bins <- function(bins, col, ...) {
+  graphics::segments(bins$predicted, bins$lower, bins$predicted, bins$upper, col = col, lwd = 1.6)
+  graphics::points(bins$predicted, bins$observed, pch = 21, bg = col, col = "white", cex = 1.4, ...)
+}
+
+# ---- parts ---------------------------------------------------------------------------------------
+
+square_frame <- function(limits, xlab, ylab, padding = 0.02) {
+  limits <- padded_range(limits, padding)
+  graphics::plot.new()
+  graphics::plot.window(limits, limits, xaxs = "i", yaxs = "i")
+  graphics::axis(1, cex.axis = 0.9, col = NA, col.ticks = "grey40")
+  graphics::axis(2, cex.axis = 0.9, col = NA, col.ticks = "grey40")
+  graphics::box(col = "grey40")
+  graphics::title(xlab = xlab, ylab = ylab)
+}
+
+# A line above the square, in the middle of it as far as the figure has room to both sides, and
+# smaller where the figure is too narrow.
+head_line <- function(text, line, cex = 0.85) {
+  room <- 0.97 * graphics::par("fin")[1]
+  width <- graphics::strwidth(text, units = "inches", cex = cex)
+  cex <- cex * min(1, room / max(width, 0.01))
+  side <- min(width, room) / 2
+  edge <- graphics::par("fin")[1] - room
+  middle <- mean(graphics::par("plt")[1:2]) * graphics::par("fin")[1]
+  middle <- max(edge / 2 + side, min(graphics::par("fin")[1] - edge / 2 - side, middle))
+  at <- graphics::grconvertX(middle / graphics::par("fin")[1], "nfc", "user")
+  graphics::mtext(text, side = 3, line = line, at = at, cex = cex * graphics::par("cex"))
+}
+
+# "0.87 (0.80 to 0.93)"
+measure_text <- function(x, measure) {
+  row <- x$measures[x$measures$measure == measure, ]
+  if (is.na(row$estimate)) return("not defined")
+  number <- function(value) decimal_text(value, 2)
+  limits <- if (!is.na(row$lower)) paste0(" (", number(row$lower), " to ", number(row$upper), ")")
+  paste0(number(row$estimate), limits)
+}
