@@ -122,8 +122,8 @@ print.summary.n2gfl_images <- function(x, digits = 3, rows = 10, ...) {
 
 #' Show the mean image and the mask
 #'
-#' Three cuts through the mean image and the outline of the mask, drawn by [plot_map()]: bright where
-#' values are high, in millimetres and in neurological convention (left is left). The mean of
+#' Three cuts through the mean image and the outline of the mask, drawn by [plot_map()]: bright
+#' where values are high, in millimetres and in neurological convention (left is left). The mean of
 #' surfaces is drawn from four sides.
 #'
 #' @param x Images from [read_images()] or [read_surface()].

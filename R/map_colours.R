@@ -120,16 +120,19 @@ value_bar <- function(map, limits, paint, title) {
   if (map$name != "mean" && all(map$values == 0)) return(NULL)
   hidden <- function(values) abs(values) < map$threshold
   new_bar(limits, function(values) ifelse(hidden(values), "grey85", paint(values)), title,
-          if (map$threshold > 0) map$threshold)
+          if (map$threshold > 0) map$threshold * c(-1, 1))
 }
 
-# A bar from limits[1] to limits[2]; `colours` is a function of the values. `mark` gets a tick too.
-new_bar <- function(limits, colours, title, mark = NULL) {
-  ticks <- pretty(limits, 4)
+# A bar from limits[1] to limits[2]; `colours` is a function of the values. `marks` get ticks
+# too, if there is room for them beside zero.
+new_bar <- function(limits, colours, title, marks = NULL) {
   slack <- 1e-9 * diff(limits)
-  ticks <- ticks[ticks >= limits[1] - slack & ticks <= limits[2] + slack]
-  # A tick beside the mark would cover its label.
-  if (!is.null(mark)) ticks <- sort(c(ticks[abs(ticks - mark) > 0.12 * diff(limits)], mark))
+  inside <- function(at) at[at >= limits[1] - slack & at <= limits[2] + slack]
+  ticks <- inside(pretty(limits, 4))
+  near <- function(at, other) abs(at - other) < 0.12 * diff(limits)
+  marks <- Filter(function(mark) !near(mark, 0), inside(marks))
+  # A tick beside a mark would cover its label.
+  for (mark in marks) ticks <- sort(c(ticks[!near(ticks, mark)], mark))
   list(limits = limits, colours = colours, title = title, ticks = ticks,
        labels = vapply(ticks, format, "", trim = TRUE, digits = 3))
 }

@@ -11,12 +11,12 @@
 #'
 #' The atlas may have any grid: each voxel gets the atlas's label at the nearest point of that grid.
 #'
-#' Sizes are in the units of what was fitted: a table of images has the columns `voxels` and `mm3`, a
-#' table of a surface `vertices` and `mm2` instead. A vertex has a third of the area of each triangle
-#' around it.
+#' Sizes are in the units of what was fitted: a table of images has the columns `voxels` and `mm3`,
+#' a table of a surface has `vertices` and `mm2` instead. A vertex has a third of the area of each
+#' triangle around it.
 #'
-#' Printing shows which row of the grid the table is of, with its lambdas, and the first regions. The
-#' attribute `choice` has that line, `coords` says what the positions are.
+#' Printing shows which row of the grid the table is of, with its lambdas, and the first regions.
+#' The attribute `choice` has that line, `coords` says what the positions are.
 #' @inheritParams write_map
 #' @param atlas `NULL`, or an image with a whole number for each structure, 0 for none: a path or an
 #'   image of class `nifti` or `niftiImage` in the same space.

@@ -110,7 +110,9 @@ test_that("maps in MNI space are drawn on the template, others on their mean", {
   local_device()
   map <- stored_map()
   images <- stored_images()
-  grid <- function(...) length(plot_map(map$values, ..., type = "axial", cuts = 8)[[1]]$under$across)
+  grid <- function(...) {
+    length(plot_map(map$values, ..., type = "axial", cuts = 8)[[1]]$under$across)
+  }
   expect_identical(grid(like = images), 6L)
   expect_identical(grid(like = images, space = "mni"), 91L)
   coded <- function(sform, qform) {

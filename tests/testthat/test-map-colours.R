@@ -44,7 +44,10 @@ test_that("zlim, palette and threshold are obeyed", {
   expect_identical(cut$values, c(-3, 0, 0, 2, 3))
   bar <- picture_scale(cut)$bar
   expect_identical(bar$colours(c(-1, 1)), c("grey85", "grey85"))
-  expect_true(2 %in% bar$ticks)
+  expect_true(all(c(-2, 2) %in% bar$ticks))
+  negative <- picture_scale(over_threshold(a_map(c(-3, -1)), 2))$bar
+  expect_true(-2 %in% negative$ticks)
+  expect_true(all(negative$ticks >= -3 & negative$ticks <= 0))
   expect_identical(over_threshold(c(a_map(c(0.5, 0.7, 0.8)), cutoff = 0.7), NULL)$values,
                    c(0, 0.7, 0.8))
 })
