@@ -217,6 +217,9 @@ held_out_notes <- function(object, row) {
 new_sample <- function(object, newx, newy, s, row, newcovariates, newoffset, newweights) {
   if (is.null(newx)) stop_bad("`newx` must be given together with `newy`.")
   if (is.null(newy)) stop_bad("`newy` must be given together with `newx`.")
+  by_name <- is.character(newy) && length(newy) == 1 && is_images(newx)
+  newy <- if (by_name) outcome_column(newy, newx$data) else align_new(newy, "newy", newx)
+  newweights <- align_new(newweights, "newweights", newx)
   fit <- full_fit(object)
   row <- map_row(object, s, row)
   link <- predict(fit, newx, row = row, type = "link", newcovariates = newcovariates,

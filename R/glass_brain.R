@@ -31,11 +31,9 @@ cross_product <- function(a, b) {
 view_names <- c("left", "right", "top", "bottom", "front", "back", "oblique")
 
 # In radiological convention heads are seen from below and from the front.
-check_views <- function(views, radiological, mesh) {
+check_views <- function(views, radiological) {
   if (is.null(views)) {
-    views <- if (mesh) c("left", "right", "top", "bottom") else {
-      if (radiological) c("oblique", "bottom", "front") else c("oblique", "top", "back")
-    }
+    views <- if (radiological) c("oblique", "bottom", "front") else c("oblique", "top", "back")
   } else if (!is.character(views) || !length(views) || !all(views %in% view_names)) {
     bad <- if (is.character(views) && length(views)) setdiff(views, view_names)[1] else views
     stop_bad("`views` must be some of ", quoted(view_names), ", not ", describe(bad), ".")
@@ -61,31 +59,17 @@ view_corners <- function(view) {
 view_panel <- function(view, outline, layers) {
   turn <- view_matrix(view)
   at <- outline %*% t(turn[1:2, ])
-  low <- apply(at, 2, min) - c(2, 12)
+  low <- apply(at, 2, min) - c(2, 10)
   high <- apply(at, 2, max) + 2
   list(
     view = view, width = high[1] - low[1], height = high[2] - low[2], origin = low,
-    caption = if (grepl("oblique", view)) view else paste("from", the_side(view)),
-    corners = view_corners(view),
-    draw = function(h, v) {
-      for (layer in layers) draw_shape(layer(turn), turn, h, v)
-      draw_ruler(low, high[1] - low[1], h, v)
-    }
+    caption = if (grepl("oblique", view)) view else paste("from", the_side(view)), short = view,
+    corners = view_corners(view), ruler = TRUE,
+    draw = function(h, v) for (layer in layers) draw_shape(layer(turn), turn, h, v)
   )
 }
 
 the_side <- function(view) switch(view, top = "above", bottom = "below", paste("the", view))
-
-# A length at the lower left, a round number that fits.
-draw_ruler <- function(low, width, h, v) {
-  length <- max(c(1, 2, 5, 10, 20, 50)[c(1, 2, 5, 10, 20, 50) <= max(width / 2.5, 1)])
-  graphics::segments(h(low[1]), v(low[2] + 2), h(low[1] + length), v(low[2] + 2), lwd = 1.5,
-                     col = "grey25")
-  size <- v(low[2] + 9) - v(low[2] + 3)
-  cex <- max(0.75 * min(1, size / graphics::strheight("0", units = "inches", cex = 0.75)), 0.5)
-  graphics::text(h(low[1]), v(low[2] + 4), paste(length, "mm"), adj = c(0, 0), cex = cex,
-                 col = "grey25")
-}
 
 # Painter's algorithm: the farthest polygon first.
 draw_shape <- function(shape, turn, h, v) {
@@ -108,33 +92,27 @@ polygon_normals <- function(points, size) {
   normal / pmax(sqrt(rowSums(normal^2)), 1e-12)
 }
 
-# Light from the upper left behind the viewer, the same on both sides of a polygon.
+# Light from the upper left behind the viewer, the same on both sides of a polygon. The shade is
+# faint: how dark a colour is says how large a value is.
 shaded <- function(colours, normals, turn) {
   light <- drop(c(-0.35, 0.45, 0.82) %*% turn)
-  bright <- 0.55 + 0.45 * abs(drop(normals %*% light))
+  bright <- 0.72 + 0.28 * abs(drop(normals %*% light))
   rgb <- grDevices::col2rgb(rep_len(colours, nrow(normals))) / 255
-  # Darker in the shade, a little whiter in the light.
   rgb <- sweep(rgb, 2, bright, "*")
   grDevices::rgb(rgb[1, ], rgb[2, ], rgb[3, ])
 }
 
 # ---- the glass brain -----------------------------------------------------------------------------
 
-glass_colours <- c(positive = "#B5651D", negative = "#2C5FA8", common = "#2E8B3D")
-
 # Panels with the brain's hull and what is not zero in the map.
-glass_panels <- function(layers, views, style = "voxels", colours = glass_colours,
-                         hull = hull_triangles(layers$inside)) {
-  signs <- c(positive = 1, negative = -1)
-  parts <- lapply(signs, signed_surface, layer = layers$over, style = style)
-  draw <- list(
-    function(turn) glass_shape(hull, turn, front = FALSE),
-    function(turn) {
-      join_shapes(lapply(names(parts), function(k) solid_shape(parts[[k]], colours[[k]], turn)))
-    },
-    function(turn) glass_shape(hull, turn, front = TRUE)
-  )
-  lapply(views, view_panel, outline = hull, layers = draw)
+glass_panels <- function(layers, views, look, hull = hull_triangles(layers$inside)) {
+  parts <- lapply(c(1, -1), signed_surface, layer = layers$over, style = look$style)
+  glass <- function(front) function(turn) glass_shape(hull, turn, front, look$theme$glass)
+  solid <- function(turn) join_shapes(lapply(parts, solid_shape, paint = look$paint, turn = turn))
+  panels <- lapply(views, view_panel, outline = hull,
+                   layers = list(glass(FALSE), solid, glass(TRUE)))
+  if (!layers$oriented) panels <- lapply(panels, utils::modifyList, list(corners = c("", "")))
+  panels
 }
 
 # Triangles around the mask. A fine mask is thinned first: a hull needs no detail.
@@ -192,7 +170,7 @@ smooth_volume <- function(volume, smooth) {
 }
 
 # Thin where the glass is seen straight, denser at its rim.
-glass_shape <- function(triangles, turn, front = FALSE) {
+glass_shape <- function(triangles, turn, front, grey) {
   if (!nrow(triangles)) return(NULL)
   normal <- polygon_normals(triangles, 3)
   centre <- (triangles[seq(1, nrow(triangles), 3), ] + triangles[seq(2, nrow(triangles), 3), ] +
@@ -203,15 +181,39 @@ glass_shape <- function(triangles, turn, front = FALSE) {
   alpha <- if (front) 0.02 + 0.22 * rim else 0.05 + 0.25 * rim
   keep <- (facing > 0) == front
   list(points = triangles[rep(keep, each = 3), , drop = FALSE], size = 3,
-       colour = grDevices::rgb(0.45, 0.45, 0.45, alpha[keep]))
+       colour = grDevices::rgb(grey, grey, grey, alpha[keep]))
 }
 
-# The outside of the voxels with that sign: squares, or smooth triangles.
+# The outside of the voxels with that sign: squares, or smooth triangles, each with its value.
 signed_surface <- function(sign, layer, style) {
   on <- sign * layer$volume > 0
   if (!any(on)) return(NULL)
-  if (style == "voxels") return(list(points = voxel_faces(on, layer), size = 4))
-  list(points = smooth_surface(on, layer$mm), size = 3)
+  if (style == "voxels") return(c(voxel_faces(on, layer), size = 4))
+  points <- smooth_surface(on, layer$mm)
+  list(points = points, value = values_nearby(points, on, layer), size = 3)
+}
+
+# For each triangle the value of the voxel of the map that is nearest to its centre.
+values_nearby <- function(points, on, layer) {
+  corner <- seq(1, nrow(points), 3)
+  centre <- (points[corner, ] + points[corner + 1, ] + points[corner + 2, ]) / 3
+  index <- vapply(1:3, function(k) {
+    at <- layer$mm[[k]]
+    step <- if (length(at) > 1) at[2] - at[1] else 1
+    1 + (centre[, k] - at[1]) / step
+  }, numeric(nrow(centre)))
+  index <- matrix(index, ncol = 3)
+  value <- numeric(nrow(centre))
+  away <- rep(Inf, nrow(centre))
+  for (step in asplit(as.matrix(expand.grid(-1:1, -1:1, -1:1)), 1)) {
+    voxel <- sweep(round(index), 2, step, "+")
+    voxel <- vapply(1:3, function(k) pmin(pmax(voxel[, k], 1), dim(on)[k]), index[, 1])
+    distance <- ifelse(on[voxel], rowSums((voxel - index)^2), Inf)
+    nearer <- distance < away
+    value[nearer] <- layer$volume[voxel][nearer]
+    away <- pmin(away, distance)
+  }
+  value
 }
 
 # Around finer voxels, so that it is round. Only the box of the voxels is worked on.
@@ -228,7 +230,7 @@ smooth_surface <- function(on, mm) {
   contour_triangles(volume, finer, smooth = 0.4 * fine, level = 0.3)
 }
 
-# Four corners of each face between a voxel that is on and one that is not.
+# Four corners of each face between a voxel that is on and one that is not, and the voxel's value.
 voxel_faces <- function(on, layer) {
   half <- half_step(layer)
   at <- which(on, arr.ind = TRUE)
@@ -238,9 +240,12 @@ voxel_faces <- function(on, layer) {
     within <- next_to[, k] >= 1 & next_to[, k] <= dim(on)[k]
     open <- !within
     open[within] <- !on[next_to[within, , drop = FALSE]]
-    square_corners(at[open, , drop = FALSE], layer$mm, half, k, side)
+    list(points = square_corners(at[open, , drop = FALSE], layer$mm, half, k, side),
+         value = layer$volume[at[open, , drop = FALSE]])
   }))
-  do.call(rbind, unlist(faces, recursive = FALSE))
+  faces <- unlist(faces, recursive = FALSE)
+  list(points = do.call(rbind, lapply(faces, `[[`, "points")),
+       value = unlist(lapply(faces, `[[`, "value")))
 }
 
 square_corners <- function(at, mm, half, k, side) {
@@ -256,9 +261,14 @@ square_corners <- function(at, mm, half, k, side) {
     shift[rep(1:4, nrow(middle)), , drop = FALSE]
 }
 
-solid_shape <- function(part, colour, turn) {
+solid_shape <- function(part, paint, turn) {
   if (is.null(part)) return(NULL)
-  colours <- shaded(colour, polygon_normals(part$points, part$size), turn)
+  colours <- paint(part$value)
+  # What the colour bar leaves out is not drawn.
+  drawn <- !is.na(colours)
+  part$points <- part$points[rep(drawn, each = part$size), , drop = FALSE]
+  if (!any(drawn)) return(NULL)
+  colours <- shaded(colours[drawn], polygon_normals(part$points, part$size), turn)
   # A line of its own colour closes the seams between neighbours.
   list(points = part$points, size = part$size, colour = colours,
        border = if (part$size == 4) grDevices::adjustcolor(colours, 1, 0.8, 0.8, 0.8) else colours)
@@ -271,24 +281,4 @@ join_shapes <- function(shapes) {
   list(points = do.call(rbind, lapply(shapes, `[[`, "points")), size = shapes[[1]]$size,
        colour = unlist(lapply(shapes, `[[`, "colour")),
        border = unlist(lapply(shapes, `[[`, "border")))
-}
-
-# ---- surfaces ------------------------------------------------------------------------------------
-
-# A mesh with its map, grey where the map is zero.
-mesh_panels <- function(values, mesh, views, paint) {
-  points <- mesh$coords[t(mesh$faces), , drop = FALSE]
-  values <- replace(numeric(nrow(mesh$coords)), mesh$mask, values)
-  # The middle one of three values: a face belongs to the region that has two of its corners.
-  corner <- matrix(values[t(mesh$faces)], 3)
-  face_value <- colSums(corner) - pmin(corner[1, ], corner[2, ], corner[3, ]) -
-    pmax(corner[1, ], corner[2, ], corner[3, ])
-  colour <- paint(face_value)
-  colour[is.na(colour)] <- "#D9D9D9"
-  normal <- polygon_normals(points, 3)
-  solid <- function(turn) {
-    shade <- shaded(colour, normal, turn)
-    list(points = points, size = 3, colour = shade, border = shade)
-  }
-  lapply(views, view_panel, outline = mesh$coords, layers = list(solid))
 }

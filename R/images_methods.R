@@ -118,73 +118,22 @@ print.summary.n2gfl_images <- function(x, digits = 3, rows = 10, ...) {
 
 #' Show the mean image and the mask
 #'
-#' Three slices of the mean image, through the middle of the mask, in millimetres and in
-#' neurological convention (left is left), and the outline of the mask.
+#' Three cuts through the mean image and the outline of the mask, drawn by [plot_map()]: bright
+#' where values are high, in millimetres and in neurological convention (left is left). The mean of
+#' surfaces is drawn from four sides.
 #'
-#' @param x Images from [read_images()].
-#' @param at Millimetres of the three slices, `c(x, y, z)`; `NULL` for the middle of the mask.
-#' @param ... Not used.
+#' @param x Images from [read_images()] or [read_surface()].
+#' @param at Millimetres of the three cuts, `c(x, y, z)`; `NULL` for the middle of the mask.
+#' @param outline Draw the outline of the mask?
+#' @param ... Further arguments of [plot_map()], such as `type`, `background` or `main`.
 #' @return `x`, invisibly.
 #' @examples
 #' images <- read_images(array(runif(12 * 14 * 10 * 3), c(12, 14, 10, 3)), threshold = 0.5)
 #' plot(images)
 #' @export
-plot.n2gfl_images <- function(x, at = NULL, ...) {
-  space <- image_space(x, "x")
-  mm <- space_mm(space)
-  at <- if (is.null(at)) colMeans(mm) else check_numbers(at, "at", 3, "axis")
-  mean <- mm_array(space, space$mean)
-  old <- graphics::par(mfrow = c(1, 3), mar = c(3, 3, 2, 0.5), mgp = c(1.8, 0.6, 0))
-  on.exit(graphics::par(old), add = TRUE)
-  for (axis in 1:3) draw_mean_slice(mean, axis, at[axis], is_oriented(space$header))
+plot.n2gfl_images <- function(x, at = NULL, outline = TRUE, ...) {
+  if (!is.null(at)) at <- check_numbers(at, "at", 3, "axis")
+  else if (!is_surface(x$space) && is.null(list(...)[["type"]])) at <- colMeans(space_mm(x$space))
+  plot_map(x, cuts = at, outline = outline, ...)
   invisible(x)
-}
-
-# An image in the order of millimetres: list(values, coords), each axis rising from left, back and
-# below. NA outside the mask.
-mm_array <- function(space, values) {
-  image <- array(NA_real_, space$dim)
-  image[space$mask] <- values
-  axes <- mm_axes(space$affine)
-  flip <- function(k) {
-    along <- seq_len(space$dim[k])
-    if (axes$direction[k] > 0) along else rev(along)
-  }
-  image <- image[flip(1), flip(2), flip(3), drop = FALSE]
-  order <- order(axes$axis)
-  middle <- (space$dim + 1) / 2
-  coords <- lapply(order, function(k) {
-    index <- matrix(rep(middle, each = space$dim[k]), ncol = 3)
-    index[, k] <- flip(k)
-    voxel_mm(space$affine, index)[, axes$axis[k]]
-  })
-  list(values = aperm(image, order), coords = coords)
-}
-
-draw_mean_slice <- function(image, axis, at, oriented) {
-  nearest <- which.min(abs(image$coords[[axis]] - at))
-  slice <- asub_slice(image$values, axis, nearest)
-  sides <- setdiff(1:3, axis)
-  names <- c("x (mm)", "y (mm)", "z (mm)")
-  graphics::image(image$coords[[sides[1]]], image$coords[[sides[2]]], slice, asp = 1,
-                  zlim = range(image$values, na.rm = TRUE) + c(0, 1e-9),
-                  col = grDevices::gray.colors(64, 0, 1), xlab = names[sides[1]],
-                  ylab = names[sides[2]], bty = "n",
-                  main = paste(c("x", "y", "z")[axis], "=",
-                               number_text(signif(image$coords[[axis]][nearest], 4)), "mm"))
-  outline <- 1 * !is.na(slice)
-  if (all(dim(outline) > 1) && any(outline == 0)) {
-    graphics::contour(image$coords[[sides[1]]], image$coords[[sides[2]]], outline, levels = 0.5,
-                      add = TRUE, drawlabels = FALSE, col = "firebrick")
-  }
-  if (oriented && axis != 1) {
-    corner <- graphics::par("usr")
-    graphics::text(corner[1:2], corner[4], c("L", "R"), adj = c(0.5, 1.2), font = 2, xpd = NA)
-  }
-}
-
-asub_slice <- function(values, axis, k) {
-  slice <- switch(axis, values[k, , , drop = FALSE], values[, k, , drop = FALSE],
-                  values[, , k, drop = FALSE])
-  array(slice, dim(values)[-axis])
 }

@@ -11,12 +11,12 @@
 #' the mask are 0.
 #'
 #' For a fit on a surface ([read_surface()]) the file is GIFTI (`.gii`) with one value per vertex.
-#' @param object A fit from [n2gfl()], a cross-validation from [cv.n2gfl()] or stability selection,
-#'   made from images.
+#' @param object A fit from [n2gfl()], a cross-validation from [cv.n2gfl()] or stability selection
+#'   from [stabsel.n2gfl()], made from images.
 #' @param file Name of the file: `.nii` or `.nii.gz` (`.gii` for surfaces).
 #' @param s,row Which fit: `"lambda.min"` (what `NULL` means), `"lambda.1se"` or `"lambda.es"` for a
 #'   cross-validation, `c(lambda1 = , lambda2 = )` or the row of the grid for any. A fit with a
-#'   single row needs neither.
+#'   single row needs neither; stability selection has no rows.
 #' @param what What to map:
 #'   * `"coef"`: the coefficients;
 #'   * `"selection"`: the share of the folds that selected a voxel; for a single fit 1 where a
@@ -93,9 +93,16 @@ match_map <- function(what, object, is_missing) {
 
 is_stabsel <- function(object) inherits(object, "stabsel.n2gfl")
 
+check_no_row <- function(s, row) {
+  if (!is.null(s) || !is.null(row)) {
+    stop_bad("`s` and `row` must not be given for stability selection: it has no grid.")
+  }
+}
+
 # list(values = one per feature, integer, what, description).
 map_values <- function(object, what, s, row) {
   if (is_stabsel(object)) {
+    check_no_row(s, row)
     return(list(values = as.double(object$prob), integer = FALSE, what = what,
                 description = "n2gfl selection probability"))
   }

@@ -1,21 +1,29 @@
 #' Draw what each fold selects
 #'
-#' One panel for each of some folds of a cross-validation, and the features that all folds select
-#' in green: Figure 3 of Xin and others (2015). Several cross-validations make several rows. A
-#' stable model selects the same features in all folds.
+#' One panel for each of some folds of a cross-validation, and one for the features that all folds
+#' select: Figure 3 of Xin and others (2015). Several cross-validations make several rows. A stable
+#' model selects the same features in all folds.
 #'
 #' @details
-#' Positive coefficients are brown, negative ones blue. The last panel shows the features whose
-#' coefficient is not zero in any fold, counted over all folds (and repeats), not only those that
-#' are drawn. See [plot_map()] for left and right.
+#' Positive coefficients are yellow, negative ones blue. The last panel shows in dark red the
+#' features whose coefficient is not zero in any fold, counted over all folds (and repeats), not
+#' only those that are drawn. The three colours are distinct for all common kinds of colour vision.
+#' See [plot_map()] for left and right.
+#'
+#' On a small page fewer folds are drawn, so that no panel becomes too small to be read; a message
+#' says which.
 #' @param object A fit from [cv.n2gfl()], or a list of them; the names of the list become the
 #'   names of the rows.
 #' @param folds Which folds to draw, by default the odd ones up to 9.
 #' @param s,row Which row of the grid, see [plot_map()].
 #' @param type `"3d"` for a glass brain (needs the package misc3d), or one cut, the same in all
 #'   panels: `"axial"`, `"coronal"` or `"sagittal"`.
-#' @param view For `"3d"` and meshes: from where, one of the `views` of [plot_map()].
+#' @param view For `"3d"` and meshes: from where, one of the `views` of [plot_map()]. `NULL` is
+#'   `"oblique"`, for meshes the side that shows most of what the folds select.
 #' @param cut For cuts: where, in mm. `NULL` cuts where most voxels are selected.
+#' @param ... Must be empty.
+#' @param main Title. `NULL` is the row of the grid with its lambdas, for a single
+#'   cross-validation; `""` is none.
 #' @inheritParams plot_map
 #' @param like Images whose features the columns of `x` were, if it was a plain matrix.
 #' @return A list with the features that all folds select, one element per row of the picture,
@@ -29,30 +37,70 @@
 #' plot_folds(cv)
 #' @export
 plot_folds <- function(object, folds = c(1, 3, 5, 7, 9), s = NULL, row = NULL,
-                       type = c("3d", "axial", "coronal", "sagittal"), view = "oblique",
+                       type = c("3d", "axial", "coronal", "sagittal"), view = NULL,
                        cut = NULL, style = c("voxels", "surface"), radiological = FALSE,
-                       like = NULL, main = NULL, cex = 1) {
+                       like = NULL, template = NULL, space = NULL,
+                       background = c("white", "black"), main = NULL, cex = 1, ...) {
+  check_empty_dots(...)
   type <- match_choice(type, "type", c("3d", "axial", "coronal", "sagittal"))
-  style <- match_choice(style, "style", c("voxels", "surface"))
+  theme <- themes[[match_choice(background, "background", c("white", "black"))]]
   models <- check_models(object)
   folds <- check_shown_folds(folds, models, missing(folds))
-  radiological <- check_flag(radiological, "radiological")
-  view <- check_views(view, radiological, FALSE)
-  main <- check_title(main)
+  look <- list(style = match_choice(style, "style", c("voxels", "surface")), theme = theme,
+               radiological = check_flag(radiological, "radiological"), outline = FALSE, alpha = 1)
+  main <- check_text(main, "main")
+  if (is.null(main) && is_cv(object)) main <- choice_title(object, map_row(object, s, row))
   cex <- check_positive(cex, "cex")
 
   place <- if (is.null(like)) feature_place(models[[1]], "object") else feature_place(like, "like")
   betas <- lapply(models, fold_coefficients, s = s, row = row, place = place)
   common <- lapply(betas, function(beta) which(rowSums(beta != 0) == ncol(beta)))
-  draw <- fold_drawer(place, betas, type, view[1], cut, style, radiological)
-  panels <- unlist(Map(function(beta, all) {
-    overlap <- replace(numeric(nrow(beta)), all, 1)
-    c(lapply(folds, function(k) draw(beta[, k], glass_colours)),
-      list(draw(overlap, c(positive = glass_colours[["common"]], negative = NA))))
-  }, betas, common), recursive = FALSE)
-  draw_panels(panels, fold_key(betas, common), main = main, rows = length(models),
-              columns = c(paste("fold", folds), "overlap"), sides = names(models), cex = cex)
+  draw <- fold_drawer(place, betas, list(type = type, view = view, cut = cut, template = template,
+                                         space = check_space(space)), look)
+  draw_folds(betas, common, readable_folds(folds, draw, length(models)), draw, main, cex, theme)
   invisible(common)
+}
+
+# One model: as many rows as are good for the page. Several: one row each.
+draw_folds <- function(betas, common, folds, draw, main, cex, theme) {
+  panels <- Map(function(beta, all) {
+    overlap <- replace(numeric(nrow(beta)), all, 1)
+    c(lapply(folds, function(k) draw(beta[, k], sign_colours)),
+      list(draw(overlap, c(positive = sign_colours[["common"]], negative = NA))))
+  }, betas, common)
+  headings <- c(paste("fold", folds), "in all folds")
+  single <- length(panels) == 1
+  if (single) {
+    panels[[1]] <- Map(function(panel, text) {
+      panel$caption <- text
+      panel$short <- sub("fold ", "", text)
+      panel
+    }, panels[[1]], headings)
+  }
+  empty <- all(vapply(betas, function(beta) all(beta == 0), NA))
+  draw_panels(unlist(panels, recursive = FALSE), fold_key(betas, common), main = main,
+              rows = if (!single) length(panels), columns = if (!single) headings,
+              sides = names(betas), cex = cex, theme = theme,
+              note = if (empty) "empty maps: no fold selects a feature")
+}
+
+# The folds that a page has room for, with panels that can be read.
+readable_folds <- function(folds, draw, models) {
+  size <- graphics::par("fin") - c(0.9, 0.5)
+  panel <- draw(0, sign_colours)
+  mm <- c(panel$width, panel$height) + panel_gap
+  width <- function(count) {
+    rows <- if (models > 1) models else seq_len(count + 1)
+    across <- if (models > 1) count + 1 else ceiling((count + 1) / rows)
+    max(pmin(size[1] / across, size[2] / rows * mm[1] / mm[2]))
+  }
+  fits <- which(vapply(seq_along(folds), width, 0) >= least_panel)
+  room <- max(1, fits)
+  if (room < length(folds)) {
+    message("The page has room for ", count_of(room, "fold"), " of ", length(folds),
+            ": drawing ", paste(folds[seq_len(room)], collapse = ", "), ".")
+  }
+  folds[seq_len(room)]
 }
 
 # A list of cross-validations on the same features.
@@ -91,35 +139,47 @@ fold_coefficients <- function(cv, s, row, place) {
   vapply(cv$fold.fits, function(fold) as.numeric(fold$beta[, row]), numeric(features))
 }
 
-# A function that makes one panel of coefficients in two colours.
-fold_drawer <- function(place, betas, type, view, cut, style, radiological) {
+# A function that makes one panel of coefficients in two colours; zeros for a panel without any.
+fold_drawer <- function(place, betas, how, look) {
   paint <- function(colours) function(values) {
     unname(ifelse(values > 0, colours[["positive"]], ifelse(values < 0, colours[["negative"]], NA)))
   }
+  painted <- function(colours) utils::modifyList(look, list(paint = paint(colours)))
+  often <- rowSums(vapply(betas, function(beta) rowMeans(beta != 0), numeric(nrow(betas[[1]]))))
   if (!is.null(place$mesh)) {
+    view <- mesh_views(how$view, look$radiological, list(values = often, mesh = place$mesh))[1]
     return(function(values, colours) {
-      mesh_panels(sign(values), place$mesh, view, paint(colours))[[1]]
+      values <- rep_len(sign(values), place$mesh$n)
+      mesh_panels(values, place$mesh, view, painted(colours))[[1]]
     })
   }
-  often <- rowSums(vapply(betas, function(beta) rowMeans(beta != 0), numeric(nrow(betas[[1]]))))
-  layers_of <- function(values) map_layers(list(values = values, space = place$space), NULL)
-  often <- layers_of(often)
-  if (often$flat) type <- "axial"
-  if (type == "3d") {
-    hull <- hull_triangles(often$inside)
+  layers <- map_layers(list(values = often, space = place$space, name = "coefficient"),
+                       how$template, how$space)
+  with_values <- function(values) {
+    volume <- replace(array(0, place$space$dim), place$space$mask, values)
+    layers$over <- as_layer(volume, place$space$affine)
+    layers
+  }
+  if (layers$flat) how$type <- "axial"
+  if (how$type == "3d") {
+    view <- check_views(how$view %or% "oblique", look$radiological)[1]
+    hull <- hull_triangles(layers$inside)
     return(function(values, colours) {
-      panel <- glass_panels(layers_of(values), view, style, colours, hull)[[1]]
+      panel <- glass_panels(with_values(values), view, painted(colours), hull)[[1]]
       panel$caption <- ""
       panel
     })
   }
-  at <- if (is.null(cut)) choose_cuts(often, type, 1L) else check_cuts(cut, type)[1]
-  function(values, colours) cut_panel(layers_of(values), type, at, radiological, paint(colours))
+  at <- if (is.null(how$cut)) choose_cuts(layers, how$type, 1L) else {
+    check_cuts(how$cut, how$type)[1]
+  }
+  function(values, colours) cut_panel(with_values(values), how$type, at, painted(colours))
 }
 
 # The colours that occur, with their names.
 fold_key <- function(betas, common) {
   signs <- unique(sign(unlist(lapply(betas, function(beta) range(beta)))))
   shown <- c(1 %in% signs, -1 %in% signs, any(lengths(common) > 0))
-  if (any(shown)) list(key = glass_colours[shown])
+  names <- c("positive", "negative", "in all folds")
+  if (any(shown)) list(key = stats::setNames(sign_colours, names)[shown])
 }

@@ -1,33 +1,44 @@
 # Panels of a picture, laid out in one plot region: such a picture fills one cell of par(mfrow = )
 # or layout() like any other plot. A panel is a list: `width` and `height` in mm, `origin`, the mm
-# at its lower left corner, the `caption` below it, the letters in its upper `corners`, and `draw`,
-# a function of two functions that turn mm into the units of the plot. These are inches.
+# at its lower left corner, the `caption` below it (and a `short` form of it), the letters in its
+# upper `corners`, and `draw`, a function of two functions that turn mm into the units of the plot.
+# These are inches. A `note` is written across a panel; `ruler` asks for a scale bar.
 
 # Draws panels and, to their right, a colour bar. `rows` fixes the number of rows; `columns` and
-# `sides` are headings of columns and rows. Gives the place of each panel in inches.
+# `sides` are headings of columns and rows, `note` is a line below the title. Gives the place of
+# each panel in inches.
 draw_panels <- function(panels, bar = NULL, main = NULL, rows = NULL, columns = NULL,
-                        sides = NULL, cex = 1) {
+                        sides = NULL, note = NULL, cex = 1, theme = themes$white) {
   old <- graphics::par(mar = c(0, 0, 0, 0), xpd = NA)
   on.exit(graphics::par(old), add = TRUE)
   graphics::plot.new()
   size <- graphics::par("pin")
   graphics::plot.window(c(0, size[1]), c(0, size[2]), xaxs = "i", yaxs = "i")
+  if (theme$paper != "white") graphics::rect(0, 0, size[1], size[2], col = theme$paper, border = NA)
+  cex <- cex * page_cex(size[1])
   line <- line_height(cex)
-  lines <- c(main = if (is.null(main)) 0 else 1.6, columns = if (is.null(columns)) 0 else 1.2,
-             sides = if (is.null(sides)) 0 else 1.4)
+  main <- wrapped_title(main, 0.92 * size[1], 1.15 * cex)
+  lines <- c(main = 1.5 * length(main), note = if (is.null(note)) 0 else 1.4,
+             columns = if (is.null(columns)) 0 else 1.2, sides = if (is.null(sides)) 0 else 1.4)
   box <- list(left = line * (0.5 + lines[["sides"]]), bottom = 0.3 * line,
               right = size[1] - 0.5 * line - bar_width(bar, cex),
-              top = size[2] - line * (0.4 + lines[["main"]] + lines[["columns"]]))
+              top = size[2] - line * (0.4 + sum(lines[1:3])))
   place <- place_panels(panels, box, line * caption_lines(panels), rows)
-  for (k in seq_along(panels)) draw_panel(panels[[k]], place[k, ], line, cex)
-  draw_bar(bar, place, cex)
-  if (!is.null(main)) {
-    middle <- (min(place$left) + max(place$right)) / 2
-    top <- max(place$top) + line * (1 + lines[["columns"]])
-    draw_text(middle, top, main, 2 * min(middle, size[1] - middle), 1.15 * cex, font = 2)
+  captions <- panel_captions(panels, place, cex)
+  for (k in seq_along(panels)) {
+    draw_panel(panels[[k]], place[k, ], captions$text[k], captions$cex, line, cex, theme)
   }
-  draw_headings(place, columns, sides, line, cex)
+  draw_ruler(panels, place, line, cex, theme)
+  draw_bar(bar, place, cex, theme)
+  draw_titles(main, note, place, size, lines, line, cex, theme)
+  draw_headings(place, columns, sides, line, cex, theme)
   invisible(place)
+}
+
+# Letters of 12 points are too large for a picture one column of a journal wide: 7 points there.
+page_cex <- function(width) {
+  points <- graphics::par("ps") * graphics::par("cex")
+  min(1, max(7, 2 * width) / points)
 }
 
 line_height <- function(cex) graphics::strheight("M", units = "inches", cex = cex) * 1.7
@@ -45,6 +56,54 @@ fitted_cex <- function(labels, width, cex) {
   cex * min(1, width / max(graphics::strwidth(labels, units = "inches", cex = cex), 1e-9))
 }
 
+# ---- titles --------------------------------------------------------------------------------------
+
+# A list of lines; text that is too wide is broken between words. Formulas stay in one line.
+wrapped_title <- function(main, width, cex) {
+  if (is.null(main) || identical(main, "")) return(NULL)
+  if (!is.character(main)) return(list(as.expression(main)))
+  wide <- graphics::strwidth(main, units = "inches", cex = cex, font = 2) / width
+  if (wide <= 1) return(list(main))
+  as.list(strwrap(main, max(8, floor(nchar(main) / wide))))
+}
+
+# Above the middle of the panels, moved when a long title would leave the page.
+draw_titles <- function(main, note, place, size, lines, line, cex, theme) {
+  middle <- (min(place$left) + max(place$right)) / 2
+  at <- max(place$top) + line * (0.5 + lines[["columns"]])
+  centred <- function(text, cex, ...) {
+    cex <- fitted_cex(text, 0.97 * size[1], cex)
+    half <- graphics::strwidth(text, units = "inches", cex = cex, font = 2) / 2 + 0.015 * size[1]
+    graphics::text(min(max(middle, half), size[1] - half), at, text, cex = cex, ...)
+  }
+  if (!is.null(note)) {
+    at <- at + 0.3 * line
+    centred(note, 0.95 * cex, col = theme$note)
+    at <- at + 1.1 * line
+  }
+  for (text in rev(main)) {
+    at <- at + 0.3 * line
+    centred(text, 1.15 * cex, font = 2, col = theme$text)
+    at <- at + 1.2 * line
+  }
+}
+
+draw_headings <- function(place, columns, sides, line, cex, theme) {
+  first <- place$row == place$row[1]
+  if (!is.null(columns)) {
+    middle <- (place$left + place$right)[first] / 2
+    width <- (place$right - place$left)[1]
+    draw_text(middle, max(place$top) + 0.3 * line, columns, width, cex, adj = c(0.5, 0),
+              col = theme$text)
+  }
+  if (!is.null(sides)) {
+    middle <- tapply((place$bottom + place$top) / 2, place$row, mean)
+    height <- min(place$top - place$bottom) + line
+    draw_text(min(place$left) - 0.8 * line, middle, sides, height, cex, srt = 90, font = 2,
+              col = theme$text)
+  }
+}
+
 # ---- layout --------------------------------------------------------------------------------------
 
 # Into how many rows the panels go: the number that lets them be largest. A data frame with the
@@ -57,6 +116,7 @@ place_panels <- function(panels, box, caption, rows = NULL) {
 }
 
 panel_gap <- 8 # mm between panels
+least_panel <- 0.4 # inches: a narrower panel cannot be read
 
 panel_rows <- function(rows, panels, box, caption) {
   per_row <- ceiling(length(panels) / rows)
@@ -86,119 +146,57 @@ spread_rows <- function(panels, rows, box, caption) {
 
 # ---- one panel -----------------------------------------------------------------------------------
 
-draw_panel <- function(panel, place, line, cex) {
+# Captions in one size, with room between neighbours; short ones where long ones would be tiny.
+panel_captions <- function(panels, place, cex) {
+  widths <- 0.9 * (place$right - place$left)
+  full <- vapply(panels, `[[`, "", "caption")
+  short <- vapply(panels, function(panel) panel$short %or% panel$caption, "")
+  fit <- function(text) min(mapply(fitted_cex, text, widths, 0.95 * cex))
+  if (fit(full) >= 0.75 * cex) return(list(text = full, cex = fit(full)))
+  list(text = short, cex = fit(short))
+}
+
+draw_panel <- function(panel, place, caption, caption_cex, line, cex, theme) {
   scale <- (place$right - place$left) / panel$width
   panel$draw(function(h) place$left + (h - panel$origin[1]) * scale,
              function(v) place$bottom + (v - panel$origin[2]) * scale)
   width <- place$right - place$left
   small <- min(cex, fitted_cex("MMMMMMMMM", width, cex))
   inset <- 0.55 * line * small / cex
-  top <- place$top - inset
-  graphics::text(place$left + inset, top, panel$corners[1], cex = small, col = "grey25")
-  graphics::text(place$right - inset, top, panel$corners[2], cex = small, col = "grey25")
-  if (nzchar(panel$caption)) {
-    draw_text((place$left + place$right) / 2, place$bottom - 0.9 * line, panel$caption, width,
-              0.95 * cex, adj = c(0.5, 0))
+  draw_haloed(c(place$left + inset, place$right - inset), place$top - inset, panel$corners, small,
+              theme)
+  if (!is.null(panel$note)) {
+    draw_text((place$left + place$right) / 2, (place$bottom + place$top) / 2,
+              sub(" ", "\n", panel$note), 0.9 * width, 0.9 * cex, col = theme$note)
+  }
+  if (nzchar(caption)) {
+    graphics::text((place$left + place$right) / 2, place$bottom - 0.9 * line, caption,
+                   cex = caption_cex, adj = c(0.5, 0), col = theme$text)
   }
 }
 
-draw_headings <- function(place, columns, sides, line, cex) {
-  first <- place$row == place$row[1]
-  if (!is.null(columns)) {
-    middle <- (place$left + place$right)[first] / 2
-    width <- (place$right - place$left)[1]
-    draw_text(middle, max(place$top) + 0.3 * line, columns, width, cex, adj = c(0.5, 0))
+# Letters that stay readable on tissue: with a rim of the paper's colour.
+draw_haloed <- function(x, y, labels, cex, theme) {
+  if (!any(nzchar(labels))) return(invisible())
+  rim <- 0.06 * line_height(cex)
+  for (turn in seq(0, 2 * pi, length.out = 9)[-1]) {
+    graphics::text(x + rim * cos(turn), y + rim * sin(turn), labels, cex = cex, col = theme$paper)
   }
-  if (!is.null(sides)) {
-    middle <- tapply((place$bottom + place$top) / 2, place$row, mean)
-    height <- min(place$top - place$bottom) + line
-    draw_text(min(place$left) - 0.8 * line, middle, sides, height, cex, srt = 90, font = 2)
-  }
+  graphics::text(x, y, labels, cex = cex, col = theme$text)
 }
 
-# ---- colours -------------------------------------------------------------------------------------
-
-# Warm above zero, cold below, darker away from zero: readable on light grey and in print.
-warm_colours <- c("#FED976", "#FD8D3C", "#E31A1C", "#800026")
-cold_colours <- c("#9ECAE1", "#4292C6", "#08519C", "#08306B")
-
-# Colours of values for limits -limit to limit; zero and NA are transparent.
-map_colours <- function(values, limit) {
-  ramp <- c(rev(grDevices::colorRampPalette(cold_colours)(50)),
-            grDevices::colorRampPalette(warm_colours)(50))
-  step <- 1 + floor((values / limit + 1) / 2 * 100)
-  colours <- ramp[pmin(pmax(step, 1), 100)]
-  colours[is.na(values) | values == 0] <- NA
-  colours
-}
-
-# Light greys for the anatomy, white where there is none.
-grey_colours <- function(values, range) {
-  share <- pmin(pmax((values - range[1]) / max(range[2] - range[1], 1e-12), 0), 1)
-  colours <- rep(NA_character_, length(values))
-  colours[!is.na(values)] <- grDevices::grey(1 - 0.55 * share[!is.na(values)])
-  colours
-}
-
-# ---- the colour bar ------------------------------------------------------------------------------
-
-# A bar from limits[1] to limits[2]; `colours` is a function of the values.
-new_bar <- function(limits, colours, title) {
-  ticks <- pretty(limits, 4)
-  slack <- 1e-9 * diff(limits)
-  ticks <- ticks[ticks >= limits[1] - slack & ticks <= limits[2] + slack]
-  list(limits = limits, colours = colours, title = title, ticks = ticks,
-       labels = format(ticks, trim = TRUE, digits = 3))
-}
-
-bar_width <- function(bar, cex) {
-  if (is.null(bar)) return(0)
-  if (!is.null(bar$key)) {
-    return(max(graphics::strwidth(names(bar$key), units = "inches", cex = 0.85 * cex)) +
-             1.8 * line_height(cex))
-  }
-  label <- max(graphics::strwidth(bar$labels, units = "inches", cex = 0.85 * cex))
-  title <- graphics::strwidth(bar$title, units = "inches", cex = 0.85 * cex)
-  line <- line_height(cex)
-  max(1.1 * line + label + 0.3 * line, title) + 0.6 * line
-}
-
-# To the right of the panels, as high as they are but for the title.
-draw_bar <- function(bar, place, cex) {
-  if (is.null(bar)) return(invisible())
-  if (!is.null(bar$key)) return(draw_key(bar$key, place, cex))
-  line <- line_height(cex)
-  left <- max(place$right) + 0.6 * line
-  bottom <- min(place$bottom)
-  top <- max(place$top) - 1.2 * line
-  middle <- (bottom + top) / 2
-  half <- min(top - bottom, 14 * line) / 2
-  height <- middle + half * c(-1, 1)
-  values <- seq(bar$limits[1], bar$limits[2], length.out = 102)
-  values <- (values[-1] + values[-102]) / 2
-  graphics::rasterImage(grDevices::as.raster(matrix(rev(bar$colours(values)))), left, height[1],
-                        left + 0.6 * line, height[2], interpolate = FALSE)
-  graphics::rect(left, height[1], left + 0.6 * line, height[2], border = "grey40", lwd = 0.6)
-  at <- height[1] + (bar$ticks - bar$limits[1]) / diff(bar$limits) * diff(height)
-  graphics::segments(left + 0.6 * line, at, left + 0.8 * line, at, col = "grey40", lwd = 0.6)
-  keep <- every_tick(diff(height), length(at), line)
-  graphics::text(left + 0.95 * line, at[keep], bar$labels[keep], adj = c(0, 0.5), cex = 0.85 * cex)
-  graphics::text(left, height[2] + 0.7 * line, bar$title, adj = c(0, 0.5), cex = 0.85 * cex)
-}
-
-# Squares with names, one below the other.
-draw_key <- function(key, place, cex) {
-  line <- line_height(cex)
-  left <- max(place$right) + 0.6 * line
-  middle <- (min(place$bottom) + max(place$top)) / 2
-  at <- middle + 1.3 * line * (rev(seq_along(key)) - (length(key) + 1) / 2)
-  graphics::rect(left, at - 0.3 * line, left + 0.6 * line, at + 0.3 * line, col = key, border = NA)
-  graphics::text(left + 0.9 * line, at, names(key), adj = c(0, 0.5), cex = 0.85 * cex)
-}
-
-# All labels when they have room, else the first, the middle and the last, else none but the ends.
-every_tick <- function(height, count, line) {
-  if (height >= count * line * 0.9 || count < 3) return(seq_len(count))
-  if (count %% 2 == 1 && height >= 2.7 * line) return(c(1, (count + 1) / 2, count))
-  c(1, count)
+# A length at the lower left of the first panel that asks for one: all panels have one scale. A
+# round number of mm that fits.
+draw_ruler <- function(panels, place, line, cex, theme) {
+  first <- which(vapply(panels, function(panel) isTRUE(panel$ruler), NA))[1]
+  if (is.na(first)) return(invisible())
+  at <- place[first, ]
+  scale <- (at$right - at$left) / panels[[first]]$width
+  lengths <- c(1, 2, 5, 10, 20, 50, 100, 200)
+  length <- lengths[max(1, which(lengths <= 0.4 * panels[[first]]$width))]
+  end <- at$left + length * scale
+  graphics::segments(at$left, at$bottom + 0.1 * line, end, at$bottom + 0.1 * line,
+                     col = theme$text, lwd = 1.5, lend = 1)
+  draw_haloed(end + 0.3 * line + graphics::strwidth(paste(length, "mm"), cex = 0.8 * cex) / 2,
+              at$bottom + 0.15 * line, paste(length, "mm"), 0.8 * cex, theme)
 }

@@ -1,7 +1,8 @@
 #' Table of the regions that a fit found
 #'
 #' One row for each connected region of voxels (or vertices) with a coefficient that is not zero:
-#' how large it is, where it is, how much it weighs, and what an atlas calls it.
+#' how large it is, where it is, how much it weighs, and what an atlas calls it. For stability
+#' selection, the regions of the features whose probability reaches the cutoff.
 #'
 #' @details
 #' Positions are millimetres of the images' space and do not depend on how the images are stored.
@@ -17,17 +18,27 @@
 #' has the index 0, and the value 1 in the images of the most probable label (`maxprob`), which are
 #' the ones to use here: 1 is added to the index. In FSL's label atlases index and value are the
 #' same.
+#'
+#' Sizes are in the units of what was fitted: a table of images has the columns `voxels` and `mm3`,
+#' a table of a surface has `vertices` and `mm2` instead. A vertex has a third of the area of each
+#' triangle around it.
+#'
+#' Printing shows which row of the grid the table is of, with its lambdas, and the first regions.
+#' The attribute `choice` has that line, `coords` says what the positions are.
 #' @inheritParams write_map
 #' @param atlas `NULL`, or an image with a whole number for each structure, 0 for none: a path or an
 #'   image of class `nifti` or `niftiImage` in the same space.
 #' @param labels Names of the atlas's numbers: a data frame with a column of numbers and one of
 #'   names; a character vector whose names are the numbers, or for the numbers 1, 2, ...; or the
 #'   path of a label file, see the details. `NULL` gives the numbers themselves.
-#' @return A data frame of class `n2gfl_regions`, sorted by the absolute value of `weight`:
+#' @return A data frame of class `n2gfl_regions`, sorted by the absolute value of `weight`; for
+#'   stability selection by the sum of the probabilities. Without any region it has no rows.
 #'   \item{region}{Number of the region, as in `write_map(what = "region")`.}
-#'   \item{voxels, mm3}{Its size.}
-#'   \item{weight, coefficient}{Sum and mean of its coefficients.}
-#'   \item{peak, peak.x, peak.y, peak.z}{Largest coefficient in absolute value, and where it is.}
+#'   \item{voxels, mm3}{Its size; for surfaces `vertices, mm2`.}
+#'   \item{weight, coefficient}{Sum and mean of its coefficients. Stability selection has
+#'     `probability` instead, the mean of its selection probabilities.}
+#'   \item{peak, peak.x, peak.y, peak.z}{Largest coefficient in absolute value (for stability
+#'     selection, the largest probability), and where it is.}
 #'   \item{x, y, z}{Centre of mass, weighted by the absolute coefficients.}
 #'   \item{selected}{Share of the folds that selected its voxels, on average; cross-validations
 #'     only.}
@@ -45,18 +56,31 @@
 #' @export
 region_table <- function(object, atlas = NULL, labels = NULL, s = NULL, row = NULL, ...) {
   check_empty_dots(...)
-  row <- map_row(object, s, row)
+  map <- table_map(object, s, row)
   graph <- image_graph(object)
   place <- map_place(object, graph)
-  beta <- full_fit(object)$beta[, row]
-  region <- numbered_regions(beta, graph)
-  share <- if (!is.null(object$fold.fits)) selection_share(object, row)
-  rows <- lapply(seq_len(max(0, region)), function(k) {
-    region_row(which(region == k), k, beta, place, share)
-  })
-  table <- if (length(rows)) do.call(rbind, rows) else empty_table(place, share)
+  region <- numbered_regions(map$values, graph)
+  rows <- lapply(seq_len(max(0, region)), function(k) region_row(which(region == k), k, map, place))
+  table <- if (length(rows)) do.call(rbind, rows) else empty_table(map, place)
   if (!is.null(atlas)) table <- cbind(table, atlas_columns(region, place, atlas, labels))
-  structure(table, class = c("n2gfl_regions", "data.frame"), coords = place$coords)
+  structure(table, class = c("n2gfl_regions", "data.frame"), coords = place$coords,
+            choice = map$choice)
+}
+
+# What the table is made of: one value per feature, zero outside of all regions; the share of the
+# folds that select each feature; and a line that says which row of the grid it is.
+table_map <- function(object, s, row) {
+  if (is_stabsel(object)) {
+    check_no_row(s, row)
+    passed <- object$prob >= object$cutoff - 1e-9
+    return(list(values = ifelse(passed, as.double(object$prob), 0), probability = TRUE,
+                choice = paste0("stability selection: cutoff ", number_text(object$cutoff),
+                                ", lambda2 = ", lambda_label(object$lambda2))))
+  }
+  row <- map_row(object, s, row)
+  list(values = full_fit(object)$beta[, row], probability = FALSE,
+       share = if (!is.null(object$fold.fits)) selection_share(object, row),
+       choice = choice_text(object, row))
 }
 
 # Regions of the support, numbered from the largest absolute weight on; 0 outside. Ties go to the
@@ -72,25 +96,41 @@ numbered_regions <- function(beta, graph) {
   region
 }
 
-# Where the features are: mm of each, mm^3 of one, and the names of the coordinates.
+# Where the features are: mm of each, the size of each in mm^3 or mm^2, and the names of these.
 map_place <- function(object, graph) {
-  if (!is.null(map_surface(object))) return(list(mm = graph$coords, volume = NA, coords = "mm"))
+  surface <- map_surface(object)
+  if (!is.null(surface)) {
+    return(list(mm = graph$coords, size = vertex_area(surface)[surface$mask], coords = "mm",
+                units = c("vertices", "mm2")))
+  }
   space <- image_space(object)
-  list(mm = space_mm(space), volume = abs(det(space$affine[1:3, 1:3])), space = space,
+  list(mm = space_mm(space), size = rep(abs(det(space$affine[1:3, 1:3])), sum(space$mask)),
+       space = space, units = c("voxels", "mm3"),
        coords = if (is_oriented(space$header)) "mm" else "mm without orientation")
 }
 
-region_row <- function(nodes, k, beta, place, share) {
-  values <- beta[nodes]
+# A third of the area of the triangles around each vertex.
+vertex_area <- function(surface) {
+  corner <- function(k) surface$coords[surface$faces[, k], , drop = FALSE]
+  area <- sqrt(rowSums(cross_product(corner(2) - corner(1), corner(3) - corner(1))^2)) / 2
+  each <- rowsum(rep(area / 3, 3), as.vector(surface$faces))
+  replace(numeric(nrow(surface$coords)), as.integer(rownames(each)), each)
+}
+
+region_row <- function(nodes, k, map, place) {
+  values <- map$values[nodes]
   mm <- place$mm[nodes, , drop = FALSE]
   centre <- colSums(abs(values) * mm) / sum(abs(values))
   peak <- peak_node(values, mm)
+  size <- stats::setNames(list(length(nodes), sum(place$size[nodes])), place$units)
+  value <- if (map$probability) list(probability = mean(values)) else {
+    list(weight = sum(values), coefficient = mean(values))
+  }
   row <- data.frame(
-    region = k, voxels = length(nodes), mm3 = length(nodes) * place$volume, weight = sum(values),
-    coefficient = mean(values), peak = values[peak], peak.x = mm[peak, 1], peak.y = mm[peak, 2],
+    region = k, size, value, peak = values[peak], peak.x = mm[peak, 1], peak.y = mm[peak, 2],
     peak.z = mm[peak, 3], x = centre[1], y = centre[2], z = centre[3]
   )
-  if (!is.null(share)) row$selected <- mean(share[nodes])
+  if (!is.null(map$share)) row$selected <- mean(map$share[nodes])
   row
 }
 
@@ -103,9 +143,9 @@ peak_node <- function(values, mm) {
   top[order(signif(away, 8), rounded[, 1], rounded[, 2], rounded[, 3])[1]]
 }
 
-empty_table <- function(place, share) {
-  row <- region_row(1L, 0L, 1, list(mm = matrix(0, 1, 3), volume = place$volume), share)
-  row[0, ]
+empty_table <- function(map, place) {
+  map$values <- 1
+  region_row(1L, 0L, map, list(mm = matrix(0, 1, 3), size = 1, units = place$units))[0, ]
 }
 
 # ---- atlas ---------------------------------------------------------------------------------------
@@ -134,21 +174,33 @@ name_shares <- function(name) {
 #' @method print n2gfl_regions
 #' @export
 print.n2gfl_regions <- function(x, rows = 20, digits = 3, ...) {
-  cat(count_of(nrow(x), "region"),
-      if (nrow(x)) paste0(", ", sum(x$voxels), " voxels; positions in ", attr(x, "coords")),
-      "\n", sep = "")
-  if (!nrow(x)) return(invisible(x))
-  table <- as.data.frame(unclass(x))[seq_len(min(rows, nrow(x))), , drop = FALSE]
-  where <- function(a, b, c) paste(round(a), round(b), round(c))
-  shown <- data.frame(region = table$region, voxels = table$voxels, mm3 = round(table$mm3),
-                      weight = signif(table$weight, digits),
-                      coef = signif(table$coefficient, digits),
-                      peak = where(table$peak.x, table$peak.y, table$peak.z),
-                      centre = where(table$x, table$y, table$z))
-  if (all(is.na(table$mm3))) shown$mm3 <- NULL
-  if (!is.null(table$selected)) shown$selected <- paste0(round(100 * table$selected), "%")
-  if (!is.null(table$names)) shown$names <- table$names
-  print(shown, row.names = FALSE, right = TRUE)
+  if (!is.null(attr(x, "choice"))) cat(attr(x, "choice"), "\n", sep = "")
+  if (!nrow(x)) {
+    cat("No regions: the map is empty, no feature is selected.\n")
+    return(invisible(x))
+  }
+  unit <- if (is.null(x$vertices)) "voxels" else "vertices"
+  cat(count_of(nrow(x), "region"), ", ", sum(x[[unit]]), " ", unit, "; positions in ",
+      attr(x, "coords") %or% "mm", "\n", sep = "")
+  print(shown_regions(utils::head(as.data.frame(unclass(x)), rows), digits), row.names = FALSE,
+        right = TRUE)
   if (nrow(x) > rows) cat("... ", nrow(x) - rows, " more rows\n", sep = "")
   invisible(x)
+}
+
+# The columns that fit on a screen, rounded. Columns that a user has taken away are left out.
+shown_regions <- function(table, digits) {
+  where <- function(names) {
+    if (all(names %in% names(table))) do.call(paste, lapply(table[names], round))
+  }
+  shown <- table[intersect(c("region", "voxels", "vertices"), names(table))]
+  for (size in intersect(c("mm3", "mm2"), names(table))) shown[[size]] <- round(table[[size]])
+  for (value in intersect(c("weight", "coefficient", "probability"), names(table))) {
+    shown[[sub("coefficient", "coef", value)]] <- signif(table[[value]], digits)
+  }
+  shown$peak <- where(c("peak.x", "peak.y", "peak.z"))
+  shown$centre <- where(c("x", "y", "z"))
+  if (!is.null(table$selected)) shown$selected <- paste0(round(100 * table$selected), "%")
+  shown$names <- table$names
+  shown
 }

@@ -12,6 +12,7 @@
 #' @param mask `NULL`, or `TRUE` for each vertex to use; also the path of a GIFTI file that is not 0
 #'   there.
 #' @param data A data frame with one row per subject, see [read_images()].
+#' @param ... Must be empty.
 #' @return Without `files` a graph, see [graph_mesh()]. Otherwise an object of class `n2gfl_images`
 #'   with `x`, `graph`, `subjects`, `data`, `dropped` and `files` as in [read_images()]; its `space`
 #'   has the whole mesh (`coords`, `faces`), the `mask` of the vertices in use, and their `mean`.
@@ -25,7 +26,8 @@
 #' thickness <- read_surface(matrix(rnorm(20, 3), 5), mesh)
 #' thickness
 #' @export
-read_surface <- function(files = NULL, mesh, mask = NULL, data = NULL) {
+read_surface <- function(files = NULL, mesh, mask = NULL, data = NULL, ...) {
+  check_empty_dots(...)
   if (missing(mesh)) stop_bad("`mesh` must be given: a GIFTI file or a graph from graph_mesh().")
   mesh <- check_mesh(mesh)
   if (is.null(files)) return(mesh)

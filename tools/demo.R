@@ -37,6 +37,8 @@ picture <- function(name, width, height, draw) {
 }
 picture("map.png", 8, 3.2, plot_map(fit, main = "n2GFL"))
 picture("truth.png", 8, 3.2, plot_map(cohort$truth, like = images, main = "Truth"))
+# The simulated head lies where the MNI template has its brain, but its files do not say so.
+picture("mni.png", 8, 3.2, plot_map(fit, space = "mni"))
 picture("axial.png", 9, 2.6, plot_map(fit, type = "axial"))
 picture("mosaic.png", 8, 7, plot_map(fit, type = "mosaic"))
 picture("glass.png", 9, 3.6, plot_map(fit, type = "3d"))
@@ -57,5 +59,6 @@ cat(sprintf("\n%.1f s. In %s:\n", proc.time()[["elapsed"]] - started, normalizeP
     "  cohort/      the images, subjects.csv, mask, atlas and the true map\n",
     "  map.nii.gz   the coefficients, for any viewer\n",
     "  regions.csv  one row per region, with names from the atlas\n",
-    "  map.png, axial.png, mosaic.png, glass.png   the map;  truth.png   what it should show\n",
+    "  map.png, mni.png, axial.png, mosaic.png, glass.png   the map, mni.png on the template\n",
+    "  truth.png    what it should show\n",
     "  folds.png    what each fold selects;  cv.png   how the penalties were chosen\n", sep = "")

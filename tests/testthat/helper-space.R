@@ -32,7 +32,14 @@ stored_map <- function(storage = "RAS") {
   list(space = space, values = stored(volume)[mask])
 }
 
-# The content of a panel, without the functions that draw it.
+# How cuts are drawn, for functions that make panels.
+plain_look <- function(...) {
+  utils::modifyList(list(paint = function(values) rep(NA, length(values)), alpha = 1,
+                         radiological = FALSE, outline = FALSE, style = "voxels",
+                         theme = themes$white), list(...))
+}
+
+# What a panel shows, without the functions that draw it.
 drawn <- function(panels) lapply(panels, function(panel) panel[names(panel) != "draw"])
 
 stored_images <- function(storage = "RAS") {
@@ -59,7 +66,21 @@ egg_mesh <- function(rings = 8, sectors = 12) {
   graph_mesh(faces, coords = coords)
 }
 
-# A device that leaves no file behind.
+# The texts that a picture writes, as its PDF has them.
+drawn_texts <- function(code, width = 7, height = 4) {
+  file <- withr::local_tempfile(fileext = ".pdf")
+  grDevices::pdf(file, width, height, compress = FALSE)
+  device <- grDevices::dev.cur()
+  tryCatch(force(code), finally = grDevices::dev.off(device))
+  lines <- readLines(file, warn = FALSE)
+  lines <- grep("T[jJ]$", lines, value = TRUE, useBytes = TRUE)
+  # Kerning splits a text into pieces: "(fo) 30 (ld) TJ".
+  lines <- sub("^.*? Tm ", "", lines, useBytes = TRUE)
+  pieces <- regmatches(lines, gregexpr("\\([^()]*\\)", lines, useBytes = TRUE))
+  vapply(pieces, function(piece) paste(gsub("[()]", "", piece), collapse = ""), "")
+}
+
+# A device that leaves nothing behind.
 local_device <- function(width = 7, height = 4, env = parent.frame()) {
   grDevices::pdf(NULL, width, height)
   device <- grDevices::dev.cur()

@@ -236,7 +236,7 @@ test_that("a cross-validation keeps what its assessment needs, with and without 
 test_that("measures of held-out predictions agree with the cross-validation's own", {
   withr::local_seed(68)
   data <- cv_problem("binomial")
-  data$y <- c("well", "ill")[1 + data$y]
+  data$y <- factor(c("ill", "well")[1 + data$y], c("ill", "well"))
   weights <- stats::runif(60, 0.2, 2)
   # folds count by their weight, so the weighted mean over folds is that over observations
   cv <- quick_cv(data, type.measure = "brier", weights = weights)
@@ -357,7 +357,7 @@ test_that("the pictures are those that were looked at", {
 test_that("bad input gets a sentence", {
   withr::local_seed(72)
   data <- cv_problem("binomial")
-  data$y <- c("well", "ill")[1 + data$y]
+  data$y <- factor(c("well", "ill")[1 + data$y], c("well", "ill"))
   cv <- quick_cv(data)
   x <- data$x
   y <- data$y

@@ -178,7 +178,43 @@ test_that("the table says what is in the map", {
   expect_snapshot(table)
   nothing <- region_table(n2gfl(cohort$images, cohort$y, lambda1 = 100, lambda2 = 1))
   expect_identical(nrow(nothing), 0L)
-  expect_output(print(nothing), "0 regions")
+  expect_identical(names(nothing), names(table))
+  expect_snapshot(nothing)
+  expect_output(print(table[1, c("region", "voxels", "peak")]), "1 region, 12 voxels")
+})
+
+test_that("stability selection has a table and a map of what passes the cutoff", {
+  cohort <- map_cohort()
+  withr::local_seed(5)
+  selection <- stabsel.n2gfl(cohort$images, cohort$y, family = "binomial", q = 40, cutoff = 0.75,
+                             B = 4)
+  table <- region_table(selection)
+  expect_identical(sum(table$voxels), length(selection$selected))
+  expect_identical(nrow(table), nrow(selection$regions))
+  expect_setequal(round(table$probability, 6), round(selection$regions$prob.mean, 6))
+  expect_true(all(table$peak >= 0.75 & table$probability >= 0.75))
+  expect_named(table, c("region", "voxels", "mm3", "probability", "peak", "peak.x", "peak.y",
+                        "peak.z", "x", "y", "z"))
+  expect_snapshot(table)
+  expect_snapshot(refusal(region_table(selection, row = 1)))
+  expect_snapshot(refusal(plot_map(selection, s = "lambda.min")))
+  local_device()
+  drawn <- unlist(lapply(plot_map(selection, type = "axial", ncuts = 99),
+                         function(panel) panel$over$values))
+  expect_equal(sort(drawn[drawn != 0]), sort(unname(selection$prob[selection$selected])))
+  all <- unlist(lapply(plot_map(selection, type = "axial", ncuts = 99, threshold = 0),
+                       function(panel) panel$over$values))
+  expect_identical(sum(all != 0), sum(selection$prob > 0))
+  selection$prob[] <- 0.5
+  expect_identical(nrow(region_table(selection)), 0L)
+  expect_message(plot_map(selection), "no probability reaches 0.75")
+})
+
+test_that("a table says which row of the grid it is of", {
+  cohort <- map_cohort()
+  cv <- cv_cohort(cohort)
+  expect_output(print(region_table(cv)), choice_text(cv, cv$index[["min"]]), fixed = TRUE)
+  expect_identical(attr(region_table(cv, row = 1), "choice"), choice_text(cv, 1))
 })
 
 test_that("tables do not depend on the order of storage, nor do atlas names", {

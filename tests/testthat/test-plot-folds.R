@@ -24,14 +24,14 @@ test_that("the overlap is what all folds select, not only those that are drawn",
                    list(a = 3L, b = c(3L, 4L)))
 })
 
-test_that("each panel shows its fold, in two colours, and the overlap in green", {
+test_that("each panel shows its fold, in two colours, and the overlap in a third", {
   images <- stored_images()
   cv <- made_up_cv(images, list(c(3, 4), c(3, -20)))
   beta <- fold_coefficients(cv, NULL, NULL, list(space = images$space))
   expect_identical(dim(beta), c(ncol(images$x), 2L))
   expect_identical(which(beta[, 2] != 0), c(3L, 20L))
-  draw <- fold_drawer(list(space = images$space), list(beta), "axial", "top", NULL, "voxels", FALSE)
-  panel <- draw(beta[, 2], glass_colours)
+  draw <- fold_drawer(list(space = images$space), list(beta), list(type = "axial"), plain_look())
+  panel <- draw(beta[, 2], sign_colours)
   feature <- which(images$space$mask)[c(3, 20)]
   index <- arrayInd(feature, images$space$dim)
   # Both lie in the first slice, where the cut goes.
@@ -39,8 +39,27 @@ test_that("each panel shows its fold, in two colours, and the overlap in green",
   expect_equal(panel$at, -16)
   expect_identical(panel$over$values[index[, 1:2]], c(1, -1))
   key <- fold_key(list(beta), list(3L))$key
-  expect_identical(key, glass_colours)
-  expect_identical(fold_key(list(abs(beta)), list(integer(0)))$key, glass_colours["positive"])
+  expect_identical(unname(key), unname(sign_colours))
+  expect_named(key, c("positive", "negative", "in all folds"))
+  expect_identical(fold_key(list(abs(beta)), list(integer(0)))$key, sign_colours["positive"])
+})
+
+test_that("no panel is too small to be read: fewer folds are drawn, and it is said", {
+  images <- stored_images()
+  cv <- made_up_cv(images, list(3, c(3, 4), 3, 3, 3, 3, 3, 3, 3))
+  local_device(7, 3)
+  expect_silent(plot_folds(cv, type = "axial"))
+  local_device(1.8, 1)
+  said <- testthat::capture_messages(plot_folds(list(a = cv, b = cv), type = "axial"))
+  expect_snapshot(cat(said, sep = ""))
+  expect_identical(suppressMessages(plot_folds(cv, type = "axial")), list(3L))
+})
+
+test_that("the title of fold pictures says which row is drawn", {
+  cv <- made_up_cv(stored_images(), list(3, c(3, 4)))
+  expect_true(any(grepl("lambda.min", drawn_texts(plot_folds(cv, type = "axial")))))
+  expect_false(any(grepl("lambda.min", drawn_texts(plot_folds(cv, type = "axial", main = "")))))
+  expect_true(any(grepl("no fold selects", drawn_texts(plot_folds(cv, type = "axial", row = 1)))))
 })
 
 test_that("folds of a real cross-validation are drawn", {

@@ -46,7 +46,7 @@ test_that("left is on the left, and on the right in radiological convention", {
 
 test_that("pixels are where their millimetres are", {
   map <- stored_map()
-  panel <- cut_panel(map_layers(map, NULL), "axial", 8, FALSE, identity)
+  panel <- cut_panel(map_layers(map, NULL), "axial", 8, plain_look())
   picture <- layer_picture(panel$over, ifelse(panel$over$values == 2, "red", "white"))
   expect_identical(picture$across, c(-24, 24))
   expect_identical(picture$up, c(-34, 22))
@@ -74,10 +74,57 @@ test_that("cuts go through the largest regions and say where they are", {
   mine <- plot_map(map$values, like = images, cuts = c(4, 10, -8))
   expect_equal(vapply(mine, `[[`, 0, "at"), c(10, 4, -8))
   # Nothing to show: the middle, at voxels.
-  empty <- plot_map(0 * map$values, like = images)
+  empty <- suppressMessages(plot_map(0 * map$values, like = images))
   expect_equal(vapply(empty, `[[`, 0, "at"), c(-6, -4, 0))
-  # Beyond the brain there is nothing, but no error.
-  expect_null(plot_map(map$values, like = images, type = "axial", cuts = 99)[[1]]$over$values)
+})
+
+test_that("an empty map and a cut outside the image say so, in the picture and once in words", {
+  local_device()
+  map <- stored_map()
+  images <- stored_images()
+  said <- testthat::capture_warnings({
+    panels <- plot_map(map$values, like = images, type = "axial", cuts = c(8, 99, -70))
+  })
+  expect_snapshot(cat(said, sep = "\n"))
+  expect_null(panels[[2]]$over$values)
+  expect_identical(lapply(panels, `[[`, "note"), list(NULL, "outside the image",
+                                                      "outside the image"))
+  expect_message(plot_map(0 * map$values, like = images), "^An empty map: all values are zero")
+  texts <- suppressMessages(drawn_texts(plot_map(0 * map$values, like = images)))
+  expect_true("empty map: all values are zero" %in% texts)
+  expect_identical(suppressMessages(empty_note(list(name = "coefficient", values = c(0, 0),
+                                                    empty = "no feature is selected"))),
+                   "empty map: no feature is selected")
+  expect_null(empty_note(list(name = "coefficient", values = c(0, 1))))
+  expect_silent(plot_map(images))
+  cohort <- stored_images()
+  fit <- structure(list(beta = Matrix::Matrix(0, ncol(cohort$x), 1, sparse = TRUE),
+                        space = cohort$space, graph = cohort$graph,
+                        grid = data.frame(lambda1 = 1, lambda2 = 0)), class = "n2gfl")
+  expect_message(plot_map(fit), "An empty map: no feature is selected.", fixed = TRUE)
+})
+
+test_that("a mosaic has no blank slice, and as many as the page has room for", {
+  mask <- array(FALSE, c(20, 24, 30))
+  for (k in 4:27) {
+    wide <- min(9, 1 + (k - 4) %/% 2, 1 + (27 - k) %/% 2)
+    mask[10 + -wide:wide, 12 + -wide:wide, k] <- TRUE
+  }
+  affine <- diag(c(1, 1, 1, 1))
+  map <- list(values = seq_len(sum(mask)), space = new_space(mask, affine, rep(1, sum(mask))))
+  layers <- map_layers(map)
+  for (size in list(c(7, 6), c(3.3, 2.8), c(2, 1))) {
+    local_device(size[1], size[2])
+    panels <- cut_panels(layers, "mosaic", NULL, NULL, plain_look())
+    expect_true(all(vapply(panels, function(panel) any(panel$over$values > 0), NA)))
+    expect_gte(length(panels), 4)
+    place <- draw_panels(panels)
+    # Full rows, of panels that can be read.
+    expect_length(unique(table(place$row)), 1)
+    if (size[1] > 3) expect_gte(min(place$right - place$left), least_panel)
+  }
+  # 1 mm slices beside the mask are not part of it.
+  expect_equal(range(choose_cuts(layers, "axial", 30L)), c(3, 26))
 })
 
 test_that("regions are ranked by weight and met by their cut", {
@@ -128,7 +175,7 @@ test_that("images of other packages are drawn as they are", {
 test_that("a template has its own grid", {
   local_device()
   map <- stored_map()
-  fine <- array(stats::runif(20 * 20 * 20), c(20, 20, 20))
+  fine <- array(stats::runif(20 * 20 * 20, 0.5, 1), c(20, 20, 20))
   affine <- diag(c(4, 4, 4, 1))
   affine[1:3, 4] <- c(-38, -46, -38)
   template <- RNifti::asNifti(fine, reference = space_header(dim(fine), affine))
@@ -143,17 +190,6 @@ test_that("a template has its own grid", {
   file <- withr::local_tempfile(fileext = ".nii.gz")
   RNifti::writeNifti(template, file)
   expect_equal(at_8(file)$under, panel$under, tolerance = 1e-6)
-})
-
-test_that("colours are symmetric: warm above zero, cold below, nothing at zero", {
-  colours <- map_colours(c(-2, -1, 0, 1, 2, NA), 2)
-  expect_identical(is.na(colours), c(FALSE, FALSE, TRUE, FALSE, FALSE, TRUE))
-  expect_identical(colours[c(1, 5)], c(cold_colours[4], warm_colours[4]))
-  # Values beyond the limit take the colour at the limit.
-  expect_identical(map_colours(c(-9, 9), 2), colours[c(1, 5)])
-  bar <- new_bar(c(-2, 2), function(v) map_colours(v, 2), "coefficient")
-  expect_equal(bar$ticks, -rev(bar$ticks))
-  expect_identical(bar$labels[1], "-2")
 })
 
 test_that("views show what they say", {
@@ -173,13 +209,17 @@ test_that("views show what they say", {
   expect_identical(view_corners("left"), c("A", "P"))
   expect_identical(view_corners("right"), c("P", "A"))
   expect_identical(view_corners("oblique"), c("L", "R"))
-  expect_identical(check_views(NULL, TRUE, FALSE), c("oblique front", "bottom", "front"))
+  expect_identical(check_views(NULL, TRUE), c("oblique front", "bottom", "front"))
 })
 
 test_that("the faces of voxels close around them", {
   map <- stored_map()
   layer <- map_layers(map, NULL)$over
-  faces <- voxel_faces(layer$volume > 0, layer)
+  shape <- voxel_faces(layer$volume > 0, layer)
+  faces <- shape$points
+  # The value 1 is in front of the value 2: five faces each.
+  expect_identical(shape$value[order(faces[seq(1, 40, 4), 2])][c(1, 10)], c(2, 1))
+  expect_identical(as.vector(table(shape$value)), c(5L, 5L))
   # two voxels side by side have ten faces of four corners
   expect_identical(dim(faces), c(40L, 3L))
   expect_equal(apply(faces, 2, range), cbind(c(-16, -8), c(-18, -2), c(4, 12)))
@@ -202,8 +242,96 @@ test_that("a glass brain and a mesh are drawn from each side", {
   mesh <- egg_mesh()
   value <- as.numeric(mesh$coords[, 1] < -40)
   panels <- plot_map(value, like = mesh)
-  expect_identical(vapply(panels, `[[`, "", "view"), c("left", "right", "top", "bottom"))
-  expect_equal(panels[[3]]$width, diff(range(mesh$coords[, 1])) + 4)
+  expect_identical(panels[[1]]$view, "left")
+  top <- plot_map(value, like = mesh, views = "top")[[1]]
+  expect_equal(top$width, diff(range(mesh$coords[, 1])) + 4)
+})
+
+test_that("a glass brain shows magnitude by colour, with a bar", {
+  skip_without_misc3d()
+  layer <- map_layers(stored_map())$over
+  paint <- picture_scale(c(stored_map(), name = "value", threshold = 0))$paint
+  for (style in c("voxels", "surface")) {
+    part <- signed_surface(1, layer, style)
+    expect_identical(sort(unique(part$value)), c(1, 2))
+    expect_length(part$value, nrow(part$points) / part$size)
+    # The larger value lies behind: y = -14 against y = -6.
+    y <- colMeans(matrix(part$points[, 2], part$size))
+    expect_lt(mean(y[part$value == 2]), mean(y[part$value == 1]))
+    shape <- solid_shape(part, paint, view_matrix("top"))
+    expect_gt(length(unique(shape$colour)), 1)
+  }
+  # What zlim leaves out is not drawn.
+  hidden <- picture_scale(c(stored_map(), name = "value", threshold = 0), zlim = c(-1, 0))$paint
+  expect_null(solid_shape(part, hidden, view_matrix("top")))
+})
+
+test_that("a surface is first seen from the side of its largest region", {
+  mesh <- egg_mesh(20, 30)
+  at <- function(side) {
+    values <- as.numeric(drop(mesh$coords %*% view_matrix(side)[3, ]) >
+                           0.85 * max(mesh$coords %*% view_matrix(side)[3, ]))
+    map <- list(values = values, mesh = feature_place(mesh, "like")$mesh)
+    mesh_views(NULL, FALSE, map)
+  }
+  for (side in c("left", "right", "top", "bottom", "front", "back")) {
+    expect_identical(at(side)[1], side)
+    expect_length(unique(at(side)), 4)
+  }
+  # Empty or everywhere: the usual four.
+  whole <- list(values = rep(1, mesh$n), mesh = feature_place(mesh, "like")$mesh)
+  expect_identical(mesh_views(NULL, FALSE, whole), c("left", "right", "top", "bottom"))
+  expect_identical(mesh_views("front", FALSE, whole), "front")
+})
+
+test_that("a region that another part of the surface covers is not counted as seen", {
+  egg <- egg_mesh(12, 20)
+  # A small egg before (in front of) a large one.
+  coords <- rbind(egg$coords, sweep(1.5 * egg$coords, 2, c(0, 240, 0)))
+  mesh <- list(coords = coords, faces = rbind(egg$faces, egg$faces + egg$n))
+  marked <- c(rep(FALSE, egg$n), egg$coords[, 2] > 60)
+  seen <- visible_area(c("front", "top"), mesh, marked)
+  expect_lt(seen[["front"]], 0.5 * seen[["top"]])
+})
+
+test_that("one scale bar is drawn, and captions do not touch", {
+  skip_without_misc3d()
+  local_device(3.3, 1.4)
+  map <- stored_map()
+  panels <- plot_map(map$values, like = stored_images(), type = "3d")
+  place <- draw_panels(panels)
+  texts <- drawn_texts(plot_map(map$values, like = stored_images(), type = "3d"), 3.3, 1.4)
+  expect_identical(sum(grepl("^[0-9]+ mm$", texts)), 9L)  # eight times the rim and the text itself
+  captions <- panel_captions(panels, place, 1)
+  width <- graphics::strwidth(captions$text, units = "inches", cex = captions$cex)
+  expect_true(all(width < place$right - place$left))
+  local_device(1.6, 1.2)
+  panels <- plot_map(map$values, like = stored_images(), type = "mosaic")
+  place <- draw_panels(panels)
+  expect_identical(panel_captions(panels, place, 1)$text[1], "z = -16")
+})
+
+test_that("titles say which row is drawn, and fit on a narrow page", {
+  withr::local_seed(12)
+  cohort <- simulate_cohort(n = 30, dim = c(12, 12))
+  cv <- cv.n2gfl(cohort$x, cohort$y, cohort$graph, family = "binomial", nlambda1 = 5,
+                 nlambda2 = 1, nfolds = 3)
+  local_device(3.3, 2)
+  row <- cv$index[["min"]]
+  expect_identical(map_of(cv, like = cohort)$title, choice_title(cv, row))
+  expect_identical(map_of(cv$n2gfl.fit, row = 2, like = cohort)$title,
+                   choice_title(cv$n2gfl.fit, 2))
+  expect_null(map_of(cohort$truth, like = cohort)$title)
+  size <- graphics::par("fin")
+  title <- wrapped_title(paste(rep("a long title", 8), collapse = " "), size[1], 1)
+  expect_gt(length(title), 1)
+  width <- vapply(title, graphics::strwidth, 0, units = "inches", font = 2)
+  expect_true(all(width <= size[1]))
+  expect_null(wrapped_title("", 3, 1))
+  texts <- function(...) drawn_texts(plot_map(cv, like = cohort, ...))
+  expect_true(any(grepl("Mine", texts(main = "Mine"))))
+  expect_true(any(grepl("lambda.min", texts())))
+  expect_false(any(grepl("lambda.min", texts(main = ""))))
 })
 
 test_that("vertices without a feature are drawn without a value", {
@@ -275,7 +403,7 @@ test_that("pictures look as they did", {
     plot_map(map$values, like = images, main = "Three cuts")
   })
   vdiffr::expect_doppelganger("axial cuts, radiological", function() {
-    plot_map(map$values, like = images, type = "axial", radiological = TRUE)
+    plot_map(map$values, like = images, type = "axial", radiological = TRUE, background = "black")
   })
   mesh <- egg_mesh(5, 8)
   vdiffr::expect_doppelganger("a mesh", function() {
@@ -308,7 +436,18 @@ test_that("plot_map checks its arguments", {
   expect_snapshot(refusal(plot_map(map$values, like = images, cuts = 1:2)))
   expect_snapshot(refusal(plot_map(map$values, like = images, type = "axial", cuts = "top")))
   expect_snapshot(refusal(plot_map(map$values, like = images, ncuts = 0)))
-  expect_snapshot(refusal(plot_map(map$values, like = images, limit = 0)))
+  expect_snapshot(refusal(plot_map(map$values, like = images, limit = 2)))
+  expect_snapshot(refusal(plot_map(map$values, like = images, tresh = 2)))
+  expect_snapshot(refusal(plot_map(map$values, like = images, zlim = 3)))
+  expect_snapshot(refusal(plot_map(map$values, like = images, zlim = c(1, 1))))
+  expect_snapshot(refusal(plot_map(map$values, like = images, threshold = -1)))
+  expect_snapshot(refusal(plot_map(map$values, like = images, alpha = 0)))
+  expect_snapshot(refusal(plot_map(map$values, like = images, palette = "reddish")))
+  expect_snapshot(refusal(plot_map(map$values, like = images, labels = c("a", "b"))))
+  expect_snapshot(refusal(plot_map(map$values, like = images, label = 1)))
+  expect_snapshot(refusal(plot_map(map$values, like = images, space = "talairach")))
+  expect_snapshot(refusal(plot_map(map$values, like = images, background = "red")))
+  expect_snapshot(refusal(plot_map(map$values, like = images, outline = 1)))
   expect_snapshot(refusal(plot_map(map$values, like = images, radiological = NA)))
   expect_snapshot(refusal(plot_map(map$values, like = images, views = "inside", type = "3d")))
   expect_snapshot(refusal(plot_map(map$values, like = images, main = 1:2)))

@@ -58,8 +58,13 @@ test_that("GIFTI meshes and values are read, fitted and mapped", {
   expect_equal(back[-4], as.vector(fit$beta), tolerance = 1e-7)
   expect_identical(back[4], 0)
   table <- region_table(fit)
-  expect_identical(sum(table$voxels), sum(fit$beta != 0))
-  expect_output(print(table), "region")
+  # Vertices and their area, not voxels: all regions together have that of their triangles.
+  expect_null(table$voxels)
+  expect_null(table$mm3)
+  expect_identical(sum(table$vertices), sum(fit$beta != 0))
+  expect_output(print(table), "vertices; positions in mm")
+  expect_equal(vertex_area(images$space), rep(4 / 3 * sqrt(3) / 2 * 100, 6))
+  expect_equal(sum(table$mm2), sum(fit$beta != 0) * 4 / 3 * sqrt(3) / 2 * 100)
   expect_equal(predict(fit, images), predict(fit, images$x))
   # The same from memory, and with a mask.
   same <- read_surface(values, graph)
