@@ -10,11 +10,29 @@ row_labels <- function(x) {
   if (is.null(x[["files"]])) x$subjects else x$files
 }
 
-# Ways to write the same name, the most specific first: a path, the file's name with and without its
-# ending, the participant "sub-01" of the BIDS standard, its label "01", and that as a number.
+# The last parts of paths, which are the same in a folder that has moved.
+path_tail <- function(parts) {
+  function(names) {
+    split <- strsplit(path.expand(names), "[/\\\\]+")
+    vapply(split, function(path) paste(utils::tail(path, parts), collapse = "/"), "")
+  }
+}
+
+# The shortest ends of paths that tell them apart, for messages.
+short_names <- function(labels) {
+  for (parts in 1:4) {
+    short <- path_tail(parts)(labels)
+    if (!anyDuplicated(short)) return(short)
+  }
+  labels
+}
+
+# Ways to write the same name, the most specific first: a path, the end of it, the file's name with
+# and without its ending, the participant "sub-01" of the BIDS standard, its label "01", and that as
+# a number.
 name_forms <- list(
   whole = function(names) names,
-  file = function(names) basename(names),
+  tail4 = path_tail(4), tail3 = path_tail(3), tail2 = path_tail(2), file = path_tail(1),
   stem = function(names) file_stem(names),
   participant = function(names) bids_participant(names),
   label = function(names) sub("^sub-", "", bids_participant(names)),
@@ -76,7 +94,7 @@ is_naming <- function(column) {
 
 # A table with its rows in the order of `labels`: list(data, rows, moved, by). `rows` says which rows
 # of the given table these are. An attached table (that of the images) is known to be in order.
-align_table <- function(data, labels, of_images, name = "data") {
+align_table <- function(data, labels, of_images, name = "data", per = "row of `x`") {
   if (!is.data.frame(data) || is.null(labels)) return(list(data = data, moved = FALSE))
   columns <- naming_columns(data)
   matches <- Map(function(values, column) match_names(labels, values, is_naming(column)), columns,
@@ -84,18 +102,19 @@ align_table <- function(data, labels, of_images, name = "data") {
   found <- vapply(matches, `[[`, 0L, "found")
   best <- if (length(found)) which.max(found)
   if (!length(found) || found[best] == 0) {
-    if (of_images && nrow(data) == length(labels)) say_taken_in_order(name, labels)
+    if (of_images && nrow(data) == length(labels)) say_taken_in_order(name, labels, per)
     return(list(data = data, moved = FALSE))
   }
   by <- column_text(names(columns)[best])
   rows <- matches[[best]]$rows
   missing <- which(is.na(rows))[1]
   if (!is.na(missing)) {
-    stop_bad("`", name, "` must have one row for every row of `x`, but in its ", by, " ",
-             quoted(basename(labels[missing])), " is not there, or not once.")
+    stop_bad("`", name, "` must have one row for every ", per, ", but its ", by,
+             if (by == "row names") " do" else " does", " not have ",
+             quoted(short_names(labels)[missing]), " exactly once.")
   }
   moved <- !identical(rows, seq_len(nrow(data)))
-  if (moved) say_matched(name, by, rows, nrow(data))
+  if (moved) say_matched(name, by, rows, nrow(data), per = per)
   list(data = data[rows, , drop = FALSE], rows = rows, moved = moved, given = data)
 }
 
@@ -103,18 +122,22 @@ column_text <- function(column) {
   if (column == "row names") "row names" else paste0("column `", column, "`")
 }
 
-say_matched <- function(name, by, rows, given, what = "rows") {
-  message("`", name, "`: ", what, " matched to the rows of `x` by ", by, if (length(rows) < given) {
+say_matched <- function(name, by, rows, given, what = "rows", per = "row of `x`") {
+  message("`", name, "`: ", what, " matched to the ", plural(per), " by ", by, if (length(rows) < given) {
     paste0("; ", length(rows), " of its ", given, " ", what, " are used")
   } else {
     ", because they are in another order"
   }, ".")
 }
 
-say_taken_in_order <- function(name, labels) {
-  message("`", name, "`: no column and no row names match the names of the rows of `x` (",
-          quoted(basename(labels[1])), ", ...), so its rows are taken in the order of `x`.")
+say_taken_in_order <- function(name, labels, per) {
+  message("`", name, "`: no column and no row names match the names of the ", plural(per), " (",
+          quoted(short_names(labels)[1]), ", ...), so its rows are taken in the order of the ",
+          plural(per), ".")
 }
+
+# "rows of `x`" of "row of `x`", "images" of "image".
+plural <- function(per) sub("^(row|image)", "\\1s", per)
 
 # ---- vectors -------------------------------------------------------------------------------------
 
@@ -127,13 +150,13 @@ align_vector <- function(value, name, labels, table = list(moved = FALSE)) {
   match <- match_names(labels, names)
   if (match$found == 0) {
     message("`", name, "`: its names are not those of the rows of `x` (",
-            quoted(basename(labels[1])), ", ...), so it is taken in the order of `x`.")
+            quoted(short_names(labels)[1]), ", ...), so it is taken in the order of `x`.")
     return(value)
   }
   missing <- which(is.na(match$rows))[1]
   if (!is.na(missing)) {
-    stop_bad("`", name, "` must have a value for every row of `x`, but among its names ",
-             quoted(basename(labels[missing])), " is not there, or not once.")
+    stop_bad("`", name, "` must have a value for every row of `x`, but its names do not have ",
+             quoted(short_names(labels)[missing]), " exactly once.")
   }
   if (!identical(match$rows, seq_along(names))) {
     say_matched(name, "its names", match$rows, length(names), "values")

@@ -211,60 +211,23 @@ oro_header <- function(image) {
 
 # ---- subjects ------------------------------------------------------------------------------------
 
-# The data frame of subjects, a row per image, in the order of the images.
+# The data frame of subjects, a row per image, in the order of the images: by name if it has names.
 check_subject_data <- function(data, source) {
   if (is.null(data)) return(NULL)
   if (!is.data.frame(data)) {
     stop_bad("`data` must be a data frame with one row per image, not ", describe(data), ".")
   }
-  data <- as.data.frame(data)
-  if (!is.null(data[["file"]]) && !is.null(source$paths)) data <- match_files(data, source$paths)
+  labels <- if (is.null(source$paths)) source$subjects else source$paths
+  aligned <- align_table(as.data.frame(data), labels, is.null(data[["file"]]), per = "image")
+  if (is.null(aligned$rows) && !is.null(data[["file"]]) && !is.null(source$paths)) {
+    stop_bad("`data` must have the path of every image in its column `file`, but nothing there ",
+             "tells which row is that of ", quoted(short_names(labels)[1]), ".")
+  }
+  data <- aligned$data
   if (nrow(data) != source$n) {
     stop_bad("`data` must have one row per image (", source$n, "), not ", nrow(data), ".")
   }
   data
-}
-
-# By path or, if the table was made elsewhere, by as much of the paths' ends as agrees.
-match_files <- function(data, paths) {
-  listed <- strsplit(path.expand(as.character(data[["file"]])), "[/\\\\]+")
-  parts <- strsplit(paths, "[/\\\\]+")
-  depth <- max(lengths(parts), lengths(listed))
-  repeat {
-    row <- match(path_ends(parts, depth), path_ends(listed, depth))
-    if (!anyNA(row) || depth == 1) break
-    depth <- depth - 1
-  }
-  missing <- which(is.na(row))[1]
-  if (!is.na(missing)) {
-    stop_bad("`data` must have a row for every image, but its column `file` lacks ",
-             quoted(paths[missing]), ".")
-  }
-  check_one_row(row, path_ends(listed, depth), paths)
-  data[row, , drop = FALSE]
-}
-
-path_ends <- function(parts, depth) {
-  vapply(parts, function(part) paste(utils::tail(part, depth), collapse = "/"), "")
-}
-
-# Neither two rows for an image nor two images for a row.
-check_one_row <- function(row, listed, paths) {
-  second <- anyDuplicated(row)
-  if (second) {
-    stop_bad("`data` must have a row for every image, but ",
-             quoted(paths[match(row[second], row)]), " and ", quoted(paths[second]),
-             " both match row ", row[second],
-             " of its column `file`: give the paths as in `files`.")
-  }
-  again <- match(listed[duplicated(listed)], listed[row])
-  if (any(!is.na(again))) {
-    image <- again[!is.na(again)][1]
-    rows <- which(listed == listed[row[image]])
-    stop_bad("`data` must have one row for every image, but ", quoted(paths[image]),
-             " matches rows ", rows[1], " and ", rows[2],
-             " of its column `file`: give each path once, as in `files`.")
-  }
 }
 
 # ---- masks and blocks ----------------------------------------------------------------------------

@@ -56,9 +56,10 @@
 #' @param neighbours Neighbours of a voxel in the graph: 6, 18 or 26, see [graph_mask()].
 #' @param na What to do with values inside the mask that are not finite: `"error"`, `"zero"` (take
 #'   them as 0) or `"drop"` (drop those voxels from the mask).
-#' @param data A data frame with one row per image, in the same order: the subjects, for the
-#'   covariates of [n2gfl()]. If it has a column `file`, its rows are matched to the paths in
-#'   `files`. By default `files` itself, if that is a data frame.
+#' @param data A data frame with one row per image: the subjects, for the outcome and the covariates
+#'   of [n2gfl()]. Its rows are matched to the images by name, see *Rows by name* in [n2gfl()]; if
+#'   nothing names them, they are taken in the order of the images, and a message says so. By
+#'   default `files` itself, if that is a data frame.
 #' @param like Images, or a fit to images, whose mask, coarsening and graph are to be used again,
 #'   for predictions. The new images must be on the same grid unless `resample` is `TRUE`, and no
 #'   voxel is dropped.

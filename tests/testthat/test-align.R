@@ -101,7 +101,7 @@ test_that("rows that nothing names are taken in order, and images say so", {
   p <- small_cohort()
   unnamed <- p$subjects[c("diagnosis", "age")]
   fit <- heard(fit_images(p$images, "diagnosis", data = unnamed))
-  expect_match(fit$said, "taken in the order of `x`")
+  expect_match(fit$said, "taken in the order of the rows of `x`")
   same_fit(fit$value, fit_images(p$images, p$subjects$diagnosis))
   x <- p$images$x
   rownames(x) <- NULL
@@ -186,4 +186,14 @@ test_that("exact fits and refits take the outcome in the same ways", {
                 covariates = ~ age, data = p$subjects)
   expect_identical(suppressMessages(
     coef(fit, s = s, exact = TRUE, x = p$images, y = diagnosis ~ age, data = p$shuffled)), right)
+})
+
+test_that("a table given to read_images() is matched by participant", {
+  p <- small_cohort()
+  table <- data.frame(participant_id = p$shuffled$subject, age = p$shuffled$age)
+  files <- p$images$files
+  expect_message(images <- read_images(files, data = table), "by column `participant_id`")
+  expect_identical(images$data$age, p$subjects$age)
+  expect_message(read_images(files, data = table["age"]), "taken in the order of the images")
+  expect_snapshot(refusal(read_images(files, data = table[-2, ])))
 })
