@@ -13,18 +13,20 @@ cohort <- simulate_cohort("30ADNC", dir = path("cohort"))
 subjects <- read.csv(cohort$files[["subjects"]])
 subjects$file <- file.path(folder, "cohort", subjects$file)
 # More grey matter is healthier: NC is the later level, so coefficients are positive.
-diagnosis <- factor(subjects$diagnosis, levels = c("AD", "NC"))
+subjects$diagnosis <- factor(subjects$diagnosis, levels = c("AD", "NC"))
 print(cohort)
 
 # ---- the three lines -----------------------------------------------------------------------------
-cat("\nimages <- read_images(files, mask)\n")
-images <- read_images(subjects$file, mask = cohort$files[["mask"]], verbose = FALSE)
+cat("\nimages <- read_images(files, mask, data = subjects)\n")
+images <- read_images(subjects$file, mask = cohort$files[["mask"]], data = subjects,
+                      verbose = FALSE)
 print(images)
 
-cat("\nfit <- cv.n2gfl(images, diagnosis, covariates = ~ age + sex + tiv, data = subjects)\n")
-fit <- cv.n2gfl(images, diagnosis, covariates = ~ age + sex + tiv, data = subjects,
-                family = "binomial", type.measure = "class", nlambda2 = 3)
+cat("\nfit <- cv.n2gfl(images, diagnosis ~ age + sex + tiv, family = \"binomial\")\n")
+fit <- cv.n2gfl(images, diagnosis ~ age + sex + tiv, family = "binomial", type.measure = "class",
+                nlambda2 = 3)
 print(fit)
+print(assess(fit))
 
 cat("\nwrite_map(fit, \"map.nii.gz\"); plot_map(fit)\n")
 write_map(fit, path("map.nii.gz"))
@@ -45,14 +47,14 @@ picture("glass.png", 9, 3.6, plot_map(fit, type = "3d"))
 picture("folds.png", 10, 2.2, plot_folds(fit))
 picture("cv.png", 7, 5, plot(fit))
 
-regions <- region_table(fit, s = "lambda.min", atlas = cohort$files[["atlas"]],
+regions <- region_table(fit, atlas = cohort$files[["atlas"]],
                         labels = cohort$labels)
 cat("\n")
 print(regions)
 write.csv(regions, path("regions.csv"), row.names = FALSE)
 
 # ---- what was left where -------------------------------------------------------------------------
-selected <- as.numeric(coef(fit, s = "lambda.min"))[-(1:4)] != 0
+selected <- as.numeric(coef(fit))[-(1:4)] != 0
 cat(sprintf("\nOf %d selected voxels %d are in the diseased regions, worst duality gap %.1e.\n",
             sum(selected), sum(selected & cohort$truth > 0), max(fit$n2gfl.fit$grid$gap)))
 cat(sprintf("\n%.1f s. In %s:\n", proc.time()[["elapsed"]] - started, normalizePath(folder)),
