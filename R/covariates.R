@@ -57,7 +57,21 @@ covariate_terms <- function(formula, data) {
     stop_bad("`covariates` must have no offset() term: give `offset` to n2gfl().")
   }
   attr(terms, "intercept") <- 1L
+  environment(terms) <- small_environment(terms, names(data))
   terms
+}
+
+# The fit keeps its formula, and with it the environment where it was written, which may hold x
+# itself. Only what the formula names, and `data` does not have, is taken along.
+small_environment <- function(terms, known) {
+  from <- environment(terms)
+  if (is.null(from) || identical(from, globalenv())) return(globalenv())
+  small <- new.env(parent = globalenv())
+  for (name in setdiff(all.names(terms), known)) {
+    value <- get0(name, from)
+    if (!is.null(value) && !identical(value, get0(name, globalenv()))) assign(name, value, small)
+  }
+  small
 }
 
 # The raw variables of the formula: from the data, or vectors of that length from where the formula

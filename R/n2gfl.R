@@ -311,6 +311,7 @@ call_without_data <- function(call, caller = "n2gfl") {
   if (is.function(call[[1]])) call[[1]] <- as.name(caller)
   for (name in names(call)[-1]) {
     value <- call[[name]]
+    if (inherits(value, "formula")) attributes(call[[name]]) <- NULL  # its environment
     if (!is.language(value) && (is.object(value) || length(value) > 10)) {
       call[[name]] <- as.name(name)
     }

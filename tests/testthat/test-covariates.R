@@ -122,3 +122,20 @@ test_that("bad formulas and data are refused", {
   expect_snapshot(refusal(predict(fit, small$x, newcovariates = data[-1, ])))
   expect_snapshot(refusal(predict(fit, small$x, newcovariates = data["age"])))
 })
+
+test_that("a fit does not take the environment of its formula along", {
+  fit_in <- function() {
+    x <- matrix(stats::rnorm(40 * 500), 40)
+    degree <- 2
+    data <- data.frame(y = x[, 1] + stats::rnorm(40), age = stats::rnorm(40))
+    list(by_formula = n2gfl(x, y ~ poly(age, degree), lambda2 = 0, data = data, nlambda1 = 2),
+         by_call = do.call(n2gfl, list(x, y ~ age, lambda2 = 0, data = data, nlambda1 = 2)),
+         x = x, data = data)
+  }
+  made <- withr::with_seed(3, any_sign(fit_in()))
+  for (fit in made[1:2]) {
+    expect_lt(length(serialize(fit, NULL)), 0.5 * length(serialize(made$x, NULL)))
+    # What the formula needs is still there.
+    expect_identical(dim(predict(fit, made$x, newcovariates = made$data)), c(40L, 2L))
+  }
+})
