@@ -85,8 +85,16 @@ anatomy_layer <- function(map, template, space) {
   if (!is.null(template)) return(template_layer(template))
   # Images that are drawn for themselves are their own anatomy.
   if (identical(map$name, "mean")) return(NULL)
-  mni <- if (is.null(space)) in_mni_space(map$space$header) else space == "mni"
-  if (mni) mni_layer()
+  if (!is.null(space)) return(if (space == "mni") mni_layer())
+  if (!in_mni_space(map$space$header)) return(NULL)
+  layer <- mni_layer()
+  # Who did not ask for it must know that some of this anatomy is filled in.
+  if (!is.null(layer)) {
+    message("Drawn over the MNI template of oro.nifti, where letters that are painted into it were ",
+            "filled in: give your own `template` for a publication, or space = \"native\" for ",
+            "the mean of the images.")
+  }
+  layer
 }
 
 # Code 4 of the NIfTI standard: the coordinates are those of the MNI template.

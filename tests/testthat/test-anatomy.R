@@ -206,3 +206,13 @@ test_that("the outline goes round the mask", {
   expect_true(any(side[, 1] == 1 & side[, 3] == 1 & pmin(side[, 2], side[, 4]) == -1))
   expect_false(any(side[, 1] == -1 & side[, 3] == -1 & pmin(side[, 2], side[, 4]) == -1))
 })
+
+test_that("a template that nobody asked for is announced, one that was is not", {
+  skip_if(is.null(mni_layer()), "oro.nifti has no template")
+  local_device()
+  map <- RNifti::asNifti(array(stats::runif(1000), c(10, 10, 10)))
+  RNifti::sform(map) <- structure(diag(c(8, 8, 8, 1)), code = 4L)
+  expect_message(plot_map(map), "MNI template of oro.nifti")
+  expect_no_message(plot_map(map, space = "mni"))
+  expect_no_message(plot_map(map, space = "native"))
+})
