@@ -170,11 +170,13 @@ chart_places <- function(count, size, chart, grid) {
   foot <- (0.2 + 0.85 * length(remarks)) * line
   cell <- c((size[1] - outer[["left"]]) / grid$columns,
             (size[2] - outer[["top"]] - foot - outer[["bottom"]]) / grid$rows)
-  legend <- if (empty) {
-    legend_in_cell(chart, empty * cell[1] - line, cell[2], line)
-  }
+  legend <- if (empty) first_legend(chart, chart$note, cell[2], function(entries) {
+    list_legend(entries, empty * cell[1] - line, cell[2], line)
+  })
   in_cell <- !is.null(legend)
-  if (!in_cell) legend <- legend_below(chart, if (empty) chart$note, size, line)
+  # A legend below the panels must leave most of the figure to them.
+  if (!in_cell) legend <- first_legend(chart, if (empty) chart$note, 0.22 * size[2],
+                                       function(entries) wrap_legend(entries, size[1] - line, line))
   bottom <- min(foot + outer[["bottom"]] + if (in_cell) 0 else legend$height, 0.6 * size[2])
   cell[2] <- (size[2] - outer[["top"]] - bottom) / grid$rows
   cells <- grid_cells(grid, cell, outer[["left"]], bottom)
@@ -198,21 +200,14 @@ grid_cells <- function(grid, cell, left, bottom) {
   data.frame(left = left, right = left + cell[1], bottom = bottom, top = bottom + cell[2])
 }
 
-# The first legend that leaves most of the figure to the panels, or the last.
-legend_below <- function(chart, note, size, line) {
+# The first of the legends, each followed by the note, that `arrange` makes at most `height` high,
+# otherwise the last one. `arrange` may return NULL for a legend that does not fit.
+first_legend <- function(chart, note, height, arrange) {
   for (entries in c(chart$legends, if (!length(chart$legends)) list(list()))) {
-    legend <- wrap_legend(c(entries, lapply(note, legend_entry)), size[1] - line, line)
-    if (legend$height <= 0.22 * size[2]) break
+    legend <- arrange(c(entries, lapply(note, legend_entry)))
+    if (isTRUE(legend$height <= height)) break
   }
   legend
-}
-
-# The first legend that fits, with the note, or NULL.
-legend_in_cell <- function(chart, width, height, line) {
-  for (entries in c(chart$legends, if (!length(chart$legends)) list(list()))) {
-    legend <- list_legend(c(entries, lapply(chart$note, legend_entry)), width, height, line)
-    if (!is.null(legend)) return(legend)
-  }
 }
 
 # The plot regions inside the cells. Margins give way in cells that are too small for them.
@@ -291,11 +286,11 @@ text_inches <- function(label, cex, font = 1) {
   graphics::strwidth(label, units = "inches", cex = cex, font = font)
 }
 
-# The largest size up to `cex` at which the label is no wider than `width`. pdf() rounds sizes to
-# whole points, so the width is not proportional to the size.
-shrunk_cex <- function(label, width, cex, font = 1) {
-  cex <- cex * min(1, width / max(text_inches(label, cex, font), 1e-9))
-  while (cex > 0.05 && text_inches(label, cex, font) > width) cex <- 0.95 * cex
+# The largest size up to `cex` at which none of the labels is wider than `width`. pdf() rounds sizes
+# to whole points, so the width is not proportional to the size.
+shrunk_cex <- function(labels, width, cex, font = 1) {
+  cex <- cex * min(1, width / max(text_inches(labels, cex, font), 1e-9))
+  while (cex > 0.05 && any(text_inches(labels, cex, font) > width)) cex <- 0.95 * cex
   cex
 }
 

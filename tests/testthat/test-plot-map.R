@@ -311,6 +311,15 @@ test_that("one scale bar is drawn, and captions do not touch", {
   expect_identical(panel_captions(panels, place, 1)$text[1], "z = -16")
 })
 
+test_that("captions fit on a device that rounds the size of letters to whole points", {
+  local_device(3.3, 2)
+  graphics::plot.new()
+  for (width in seq(0.3, 0.9, 0.05)) {
+    captions <- panel_captions(list(list(caption = "x = -12 mm")), list(left = 0, right = width), 1)
+    expect_lte(graphics::strwidth(captions$text, units = "inches", cex = captions$cex), 0.9 * width)
+  }
+})
+
 test_that("titles say which row is drawn, and fit on a narrow page", {
   withr::local_seed(12)
   cohort <- simulate_cohort(n = 30, dim = c(12, 12))
