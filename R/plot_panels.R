@@ -1,8 +1,8 @@
 # Panels of a picture, laid out in one plot region: such a picture fills one cell of par(mfrow = )
 # or layout() like any other plot. A panel is a list: `width` and `height` in mm, `origin`, the mm
 # at its lower left corner, the `caption` below it (and a `short` form of it), the letters in its
-# upper `corners`, and `draw`, a function of two functions that turn mm into the units of the plot.
-# These are inches. A `note` is written across a panel; `ruler` asks for a scale bar.
+# upper `corners`, and `draw`, a function of two functions that turn mm into the units of the plot,
+# which are inches. A `note` is written across a panel; `ruler` asks for a scale bar.
 
 # Draws panels and, to their right, a colour bar. `rows` fixes the number of rows; `columns` and
 # `sides` are headings of columns and rows, `note` is a line below the title. Gives the place of
@@ -35,7 +35,7 @@ draw_panels <- function(panels, bar = NULL, main = NULL, rows = NULL, columns = 
   invisible(place)
 }
 
-# Letters of 12 points are too large for a picture one column of a journal wide: 7 points there.
+# Letters of 12 points are too large for a picture as wide as a journal's column: 7 points there.
 page_cex <- function(width) {
   points <- graphics::par("ps") * graphics::par("cex")
   min(1, max(7, 2 * width) / points)
@@ -101,8 +101,8 @@ draw_headings <- function(place, columns, sides, line, cex, theme) {
 
 # ---- layout --------------------------------------------------------------------------------------
 
-# Into how many rows the panels go: the number that lets them be largest. A data frame with the
-# left, right, bottom, top of each panel in inches; all have the same scale.
+# Puts the panels into the number of rows that makes them largest. Gives a data frame with the left,
+# right, bottom, top of each panel in inches; all have the same scale.
 place_panels <- function(panels, box, caption, rows = NULL) {
   choices <- if (is.null(rows)) seq_along(panels) else rows
   layouts <- lapply(choices, panel_rows, panels = panels, box = box, caption = caption)
@@ -180,8 +180,8 @@ draw_haloed <- function(x, y, labels, cex, theme) {
   graphics::text(x, y, labels, cex = cex, col = theme$text)
 }
 
-# A length at the lower left of the first panel that asks for one: all panels have one scale. A
-# round number of mm that fits.
+# A scale bar at the lower left of the first panel that asks for one: all panels have one scale. Its
+# length is a round number of mm that fits.
 draw_ruler <- function(panels, place, line, cex, theme) {
   first <- which(vapply(panels, function(panel) isTRUE(panel$ruler), NA))[1]
   if (is.na(first)) return(invisible())

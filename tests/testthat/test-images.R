@@ -193,7 +193,7 @@ test_that("a voxel is inside if its mean exceeds the threshold, however files ar
     files <- file.path(folder, sprintf("%s-%02d.nii.gz", type, 1:30))
     for (i in 1:30) make_nifti(eggs[[i]], files[i], type = type)
     # Their last slice is also a scale of their own.
-    expect_warning(images <- read_images(files, threshold = 0.4), "10 of 30 images have another")
+    expect_warning(images <- read_images(files, threshold = 0.4), "10 of 30 images have a diff")
     stored <- if (type == "float64") eggs else lapply(seq_along(files), function(i) {
       as.array(RNifti::readNifti(files[i]))
     })
