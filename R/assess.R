@@ -365,7 +365,7 @@ class_counts <- function(x, digits) {
   counts <- c(sum(first$observed == 0), sum(first$observed == 1))
   share <- max(tapply(first$weight, first$observed, sum)) / sum(first$weight)
   paste0(": ", counts[1], " ", x$classnames[1], ", ", counts[2], " ", x$classnames[2],
-         " (the modelled class)\nThe larger class alone would give an accuracy of ",
+         " (the modelled class)\nAlways predicting the larger class would give an accuracy of ",
          decimal_text(share, digits))
 }
 

@@ -64,8 +64,8 @@ choose_panels <- function(which, count, default = 1L, names = NULL) {
   if (count <= room) return(seq_len(count))
   shown <- spread_panels(count, room, default)
   numbers <- paste(shown, collapse = ", ")
-  message("In a figure of ", paste(signif(size, 2), collapse = " by "),
-          " inches there is room for ", length(shown), " of ", count, " readable panels: which = ",
+  message("A figure of ", paste(signif(size, 2), collapse = " by "), " inches has room for ",
+          length(shown), " of ", count, " panels that can be read: which = ",
           if (length(shown) == 1) numbers else paste0("c(", numbers, ")"),
           ". Give `which` or enlarge the figure to see the others.")
   shown

@@ -107,7 +107,7 @@ label_codes <- function(map, labels) {
   if (is.null(labels) && !isTRUE(map$is_label)) return(NULL)
   bad <- which(map$values < 0 | map$values != round(map$values))
   if (length(bad)) {
-    stop_bad("`object` must hold whole numbers from 0 on to be drawn with `labels`, but it has ",
+    stop_bad("`object` must hold nonnegative whole numbers to be drawn with `labels`, but it has ",
              number_text(map$values[bad[1]]), ".")
   }
   setdiff(sort(unique(map$values)), 0)
@@ -201,7 +201,7 @@ every_tick <- function(height, count, line) {
 check_zlim <- function(zlim) {
   zlim <- check_numbers(zlim, "zlim", 2, "end of the colour bar")
   if (zlim[1] >= zlim[2]) {
-    stop_bad("`zlim` must be two rising numbers, not ", number_text(zlim[1]), " and ",
+    stop_bad("`zlim` must be two increasing numbers, not ", number_text(zlim[1]), " and ",
              number_text(zlim[2]), ".")
   }
   zlim

@@ -296,7 +296,7 @@ check_cuts <- function(cuts, type) {
   if (is.null(cuts)) return(NULL)
   cuts <- check_vector(cuts, "cuts")
   check_finite(cuts, "cuts")
-  if (!length(cuts)) stop_bad("`cuts` must have at least one number, not 0.")
+  if (!length(cuts)) stop_bad("`cuts` must have at least one number, but it is empty.")
   if (type == "ortho" && length(cuts) != 3) {
     stop_bad("`cuts` must be three numbers (x, y, z in mm) for type \"ortho\", not ",
              length(cuts), ".")

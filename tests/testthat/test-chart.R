@@ -118,10 +118,10 @@ test_that("panels that cannot be read are not drawn, and a message says which we
   small <- function(code, size = c(3, 2.2)) {
     withr::with_pdf(NULL, width = size[1], height = size[2], code)
   }
-  expect_message(small(plot(cv)), paste("In a figure of 3 by 2.2 inches there is room for 1 of 9",
-                                        "readable panels: which = 4. Give `which`"), fixed = TRUE)
-  expect_message(small(plot(fit), c(3.3, 3.3)), "4 of 9 readable panels: which = c(1, 4, 6, 9).",
-                 fixed = TRUE)
+  expect_message(small(plot(cv)), paste("A figure of 3 by 2.2 inches has room for 1 of 9 panels",
+                                        "that can be read: which = 4. Give `which`"), fixed = TRUE)
+  expect_message(small(plot(fit), c(3.3, 3.3)),
+                 "4 of 9 panels that can be read: which = c(1, 4, 6, 9).", fixed = TRUE)
   expect_silent(withr::with_pdf(NULL, plot(cv)))
   # All panels that are named are drawn, on several pages.
   expect_identical(small(count_figures(plot(cv, which = 1:9)), c(2.5, 2)), 9)
