@@ -25,7 +25,8 @@ flip_axis <- function(volume, k) {
   do.call(`[`, c(list(volume), index, drop = FALSE))
 }
 
-# Half the distance between neighbours; a single slice counts as thick as the others are wide.
+# Half the distance between neighbours; a single slice is taken to be as thick
+# as a voxel is wide.
 half_step <- function(layer) {
   step <- vapply(layer$mm, function(at) (max(at) - min(at)) / (length(at) - 1), 0)
   ifelse(is.nan(step), min(step, na.rm = TRUE), step) / 2
@@ -47,8 +48,9 @@ map_layers <- function(map, template = NULL, space = NULL) {
        oriented = is_oriented(map$space$header))
 }
 
-# The mm that the picture shows: the head of a template, else the mask; a map that reaches beyond
-# is not cut off. An image drawn for itself has no mask: what is not zero bounds it, or else all.
+# The mm that the picture shows: the head of a template, else the mask; a map that extends
+# beyond it is not cut off. An image that is drawn by itself has no mask: its nonzero voxels are
+# shown, or all of it if there are none.
 shown_bounds <- function(under, over, inside) {
   on <- over$volume != 0
   whole <- all(inside$volume > 0) && any(on)
@@ -83,7 +85,7 @@ contrast_range <- function(values) {
 # there is no tissue.
 anatomy_layer <- function(map, template, space) {
   if (!is.null(template)) return(template_layer(template))
-  # Images that are drawn for themselves are their own anatomy.
+  # Images that are drawn by themselves are their own anatomy.
   if (identical(map$name, "mean")) return(NULL)
   if (!is.null(space)) return(if (space == "mni") mni_layer())
   if (!in_mni_space(map$space$header)) return(NULL)
@@ -132,7 +134,7 @@ template_volume <- function(volume, affine) {
   with_air(as_layer(array(as.double(volume), dim(volume)), affine))
 }
 
-# Air around a head has a little noise: an eighth of the way to bright tissue is still air.
+# Air around a head has a little noise: values up to an eighth of bright tissue's count as air.
 with_air <- function(layer) {
   values <- layer$volume[is.finite(layer$volume)]
   if (!length(values)) stop_bad("`template` must have finite values, but it has none.")
@@ -156,8 +158,8 @@ outside_head <- function(slice, air) {
 
 # ---- the MNI template ----------------------------------------------------------------------------
 
-# The average of 152 heads that oro.nifti brings, or NULL if it does not. Letters L and R are
-# painted through all of its slices; they are replaced by the anatomy of the other side.
+# The average of 152 heads that comes with oro.nifti, or NULL if it is not there. Letters L and R
+# are painted through all of its slices; they are replaced by the anatomy of the other side.
 mni_layer <- function() {
   path <- system.file("nifti", "mniRL.nii.gz", package = "oro.nifti")
   if (!nzchar(path)) return(NULL)
@@ -190,7 +192,7 @@ without_letters <- function(volume) {
   interpolate_columns(replace(volume, filled, (mirror + difference)[filled]), both)
 }
 
-# In each slice the smoothest values (their Laplacian is zero) that fit the values around the hole.
+# The smoothest values in each slice (their Laplacian is zero) that fit the values around the hole.
 interpolate_columns <- function(volume, hole) {
   if (!any(hole)) return(volume)
   at <- which(hole, arr.ind = TRUE)

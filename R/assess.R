@@ -9,8 +9,8 @@
 #' **Which predictions.** [cv.n2gfl()] keeps the held-out predictions at the rows of the grid that
 #' it chooses, so `assess(cvfit)` needs no data. With `nested = TRUE` in the cross-validation these
 #' are the predictions of the outer folds, which had no part in the choice of the penalties: an
-#' honest assessment of the whole procedure. Otherwise the same held-out data have chosen the row,
-#' and what is shown is optimistically biased; a note says so. Other rows of the grid need
+#' honest assessment of the whole procedure. Otherwise the row was chosen by the same held-out
+#' data, and the figures are optimistically biased; a note says so. Other rows of the grid need
 #' `cv.n2gfl(keep = TRUE)`. With `newx` and `newy` the fit to all data is applied to new data, an
 #' external validation.
 #'
@@ -22,7 +22,7 @@
 #' of the probability) are not. `intercept` and `slope` describe calibration: the intercept of a
 #' logistic regression on the linear predictor with its slope fixed at 1 (0 is ideal; above 0,
 #' probabilities are too small on average), and the slope when it is not fixed (1 is ideal; below 1,
-#' probabilities are too extreme, above 1 too close to the mean, as shrunken fits have them).
+#' probabilities are too extreme, above 1 too close to the mean, as is usual for shrunken fits).
 #'
 #' **Measures for numbers.** `r.squared` (1 minus the mean squared error divided by the variance of
 #' the response), `rmse`, `mae`, `correlation`, and `intercept` (mean of observed minus predicted)
@@ -32,9 +32,10 @@
 #' curves; for balanced accuracy the two Wilson intervals are combined by Newcombe's
 #' square-and-add rule; DeLong's for the AUC; normal ones for the Brier score, \eqn{R^2} (delta
 #' method), MAE and the mean squared error, whose root gives the RMSE's; Fisher's z for the
-#' correlation; those of (logistic) regression for intercept and slope. They take observations as
-#' independent and the fits as given: they do not hold the uncertainty of training again on other
-#' data, and they are too narrow for several rows of one `group`, such as two scans of a subject.
+#' correlation; those of (logistic) regression for intercept and slope. They assume independent
+#' observations and take the fits as fixed: they do not include the uncertainty of training again on
+#' other data, and they are too narrow for several rows of one `group`, such as two scans of a
+#' subject.
 #' * *Weights*: measures are weighted. Intervals use the effective number of observations,
 #'   \eqn{(\sum w)^2 / \sum w^2}{sum(w)^2 / sum(w^2)} (for means and the AUC, weighted variances).
 #'   Observations of weight 0 are left out.
@@ -51,8 +52,8 @@
 #'   them and the row is not given by a number.
 #' @param threshold The modelled class is predicted where its probability exceeds this.
 #' @param level Confidence level of the intervals.
-#' @param bins Number of bins in the calibration table, each with about as many predictions; `NULL`
-#'   is one for every 20 observations, but not fewer than 3 nor more than 10.
+#' @param bins Number of bins in the calibration table, each with about the same number of
+#'   predictions; `NULL` is one for every 20 observations, but at least 3 and at most 10.
 #' @param newcovariates,newoffset,newweights Covariates, offset and weights of new data; the first
 #'   two are needed if the fit had them.
 #' @param ... Must be empty.
@@ -185,8 +186,8 @@ use_nested <- function(nested, object, by_name) {
              "`nested = TRUE`.")
   }
   if (nested && !by_name) {
-    stop_bad("`nested` must be FALSE for a row that is given by numbers: every outer fold has ",
-             "chosen a row of its own by \"lambda.min\", \"lambda.1se\" or \"lambda.es\".")
+    stop_bad("`nested` must be FALSE for a row that is given by numbers: every outer fold ",
+             "chose its own row by \"lambda.min\", \"lambda.1se\" or \"lambda.es\".")
   }
   nested
 }
@@ -364,7 +365,7 @@ class_counts <- function(x, digits) {
   counts <- c(sum(first$observed == 0), sum(first$observed == 1))
   share <- max(tapply(first$weight, first$observed, sum)) / sum(first$weight)
   paste0(": ", counts[1], " ", x$classnames[1], ", ", counts[2], " ", x$classnames[2],
-         " (the modelled class)\nThe larger class alone would give an accuracy of ",
+         " (the modelled class)\nAlways predicting the larger class would give an accuracy of ",
          decimal_text(share, digits))
 }
 

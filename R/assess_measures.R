@@ -22,7 +22,7 @@ normal_interval <- function(estimate, se, level, range = c(-Inf, Inf)) {
 
 normal_quantile <- function(level) stats::qnorm((1 + level) / 2)
 
-# So many observations of equal weight make a mean as certain (Kish).
+# The number of observations of equal weight whose mean has the same variance (Kish).
 effective_number <- function(weights) sum(weights)^2 / sum(weights^2)
 
 # Mean of `z` and its standard error. With the values of several repeats in one `z`, the standard
@@ -34,7 +34,7 @@ weighted_mean_se <- function(z, weights, repeats = 1) {
   c(estimate = mean, se = if (n > 1) sqrt(variance) else NA_real_)
 }
 
-# c(estimate, se) of each repeat, by `score(prediction)`, as one of all.
+# Combines c(estimate, se) of all repeats; `score(prediction)` gives that of one.
 over_repeats <- function(predictions, score) {
   each <- apply(predictions, 2, score)
   c(estimate = mean(each["estimate", ]), se = sqrt(mean(each["se", ]^2)))
@@ -63,7 +63,7 @@ class_measures <- function(sample, settings) {
   sensitivity <- share_row("sensitivity", y == 1)
   specificity <- share_row("specificity", y == 0)
   auc <- over_repeats(sample$mean, function(p) auc_with_se(y, p, w))
-  # DeLong's variance is 0 where all pairs are in order: that is no knowledge
+  # DeLong's variance is 0 if all pairs are in order, so it cannot give an interval
   if (isTRUE(auc[["se"]] == 0)) auc[["se"]] <- NA
   rbind(
     share_row("accuracy", seq_along(y)), balanced_row(sensitivity, specificity), sensitivity,
@@ -79,7 +79,7 @@ class_measures <- function(sample, settings) {
   )
 }
 
-# Half the sum of two shares: their distances from the limits are added as squares (Newcombe).
+# The mean of two shares: the squared distances from their limits are added (Newcombe).
 balanced_row <- function(a, b) {
   estimate <- (a$estimate + b$estimate) / 2
   apart <- function(limit) {
@@ -89,8 +89,8 @@ balanced_row <- function(a, b) {
                                          upper = min(1, estimate + apart("upper"))))
 }
 
-# DeLong's standard error: each observation's share of the other class that is in the right order
-# with it, averaged over the classes. With equal weights it is theirs.
+# The AUC with DeLong's standard error, from the share of the other class that is in the right order
+# with each observation. Weights generalise it; with equal weights it is that of the paper.
 auc_with_se <- function(y, mean, weights) {
   ties <- tied_blocks(y, mean, weights)
   below <- function(weight) cumsum(weight) - weight / 2
@@ -180,7 +180,7 @@ confusion_counts <- function(sample, threshold, classnames) {
   data.frame(predicted = labelled(cells$predicted), observed = labelled(cells$observed), n = n)
 }
 
-# From the threshold that nobody exceeds to the one that all do.
+# From the threshold that no prediction exceeds to the one that all exceed.
 roc_points <- function(sample, level) {
   repeats <- ncol(sample$mean)
   y <- rep(sample$y, repeats)

@@ -64,8 +64,8 @@ is_label_path <- function(labels) {
   FALSE
 }
 
-# A column of distinct whole numbers and the first column of words. Of several columns of numbers
-# (AAL has two) it is the one with the most of the numbers in `found`, the first if there are ties.
+# A column of distinct whole numbers and the first column of words. If several columns have numbers
+# (AAL has two), the one with most of the numbers in `found` is taken, the first if there are ties.
 label_columns <- function(labels, found) {
   numbers <- lapply(labels, function(column) suppressWarnings(as.numeric(as.character(column))))
   is_code <- vapply(numbers, function(value) {
@@ -87,7 +87,7 @@ read_labels <- function(path) {
   labels <- if (grepl("<label[ >]", text, useBytes = TRUE)) xml_labels(text) else text_labels(lines)
   if (!nrow(labels)) {
     stop_bad("`labels` must have a number and a name in its lines, but the file ", quoted(path),
-             " has none.")
+             " has no such line.")
   }
   labels
 }
@@ -104,12 +104,12 @@ text_labels <- function(lines) {
     return(split_names(as.numeric(sub(first, "\\1", lines)), rest))
   }
   lines <- grep(last, lines, value = TRUE)
-  # After an abbreviation, if there is one.
+  # The name follows an abbreviation, if there is one.
   name <- sub("^.*[\t,;]", "", trimws(sub(last, "\\1", lines), whitespace = "[\t ,;\"]"))
   data.frame(code = as.numeric(sub(last, "\\2", lines)), name = trimws(name, whitespace = "[ \"]"))
 }
 
-# The names in what follows the codes: without colours before it (ITK-SNAP) or after it
+# The names in the text after the codes: without colours before them (ITK-SNAP) or after them
 # (FreeSurfer), and without AAL's second code. Numbers at the ends of names are part of them ("Area
 # 17") unless every line has one and the names are still distinct without it.
 split_names <- function(code, rest) {

@@ -10,10 +10,10 @@
 #              argument says whether the panel is the only one of the figure
 #   margins    lines around the plot region of each panel: bottom, left, top, right
 #   xlab, ylab titles that all panels share
-#   title      what stands on top; `bold` if the user has given it
+#   title      the title on top; `bold` if the user has given it
 #   note       what the upper axes show, on top of several panels or with their legend
 #   legends    a list of legends, each a list of entries, see legend_entry(): the shorter ones are
-#              for figures where the first would take the room of the panels
+#              for figures where the first would leave too little room for the panels
 #   remarks    sentences in small letters at the bottom
 
 new_chart <- function(count, draw, margins, xlab, ylab, title = NULL, bold = FALSE, note = NULL,
@@ -22,7 +22,7 @@ new_chart <- function(count, draw, margins, xlab, ylab, title = NULL, bold = FAL
        bold = bold, note = note, legends = legends, remarks = remarks)
 }
 
-# The title that the user gives replaces ours.
+# A title that the user gives replaces the default one.
 chart_title <- function(main, title) list(text = main %or% title, bold = !is.null(main))
 
 # Draws the chart: several panels a figure, or one in each of the user's cells.
@@ -46,15 +46,16 @@ in_users_cell <- function() {
   prod(graphics::par("mfrow")) > 1 || !(is_same(c(0, 1, 0, 1)) || is_same(graphics::par("omd")))
 }
 
-# Inches. Before plot.new() that is the figure before, so only for a device with a single one.
+# In inches. Before plot.new() this is the size of the previous figure, so it must be called then
+# only for a device with a single figure.
 figure_size <- function() graphics::par("fin")
 
 # ---- which panels --------------------------------------------------------------------------------
 
 most_panels <- 12L
 
-# The panels to draw: those that the user names; in a cell of the user's one; otherwise all of them
-# or, where they would be too small, as many as there is room for.
+# The panels to draw: those that the user names; one panel in a cell of the user's layout; otherwise
+# all of them or, if they would be too small, as many as there is room for.
 choose_panels <- function(which, count, default = 1L, names = NULL) {
   if (!is.null(which)) return(check_which(which, count, names))
   if (in_users_cell()) return(default)
@@ -63,8 +64,8 @@ choose_panels <- function(which, count, default = 1L, names = NULL) {
   if (count <= room) return(seq_len(count))
   shown <- spread_panels(count, room, default)
   numbers <- paste(shown, collapse = ", ")
-  message("In a figure of ", paste(signif(size, 2), collapse = " by "),
-          " inches there is room for ", length(shown), " of ", count, " readable panels: which = ",
+  message("A figure of ", paste(signif(size, 2), collapse = " by "), " inches has room for ",
+          length(shown), " of ", count, " panels that can be read: which = ",
           if (length(shown) == 1) numbers else paste0("c(", numbers, ")"),
           ". Give `which` or enlarge the figure to see the others.")
   shown
@@ -94,7 +95,7 @@ check_which <- function(which, count, names = NULL) {
   as.integer(which)
 }
 
-# Graphical parameters of lines and points are all that `...` may hold.
+# `...` may hold only graphical parameters of lines and points.
 check_line_parameters <- function(given, allowed = c("cex", "lwd", "lty", "pch", "lend", "type")) {
   if ("panels" %in% names(given)) stop_bad("`panels` is called `which` now, with the same numbers.")
   unknown <- setdiff(names(given), allowed)
@@ -135,7 +136,7 @@ outer_lines <- function(chart, note_on_top) {
     top = 0.3 + (if (is.null(chart$title)) 0 else 1.4) + (if (note_on_top) 1.1 else 0))
 }
 
-# The rows and columns that let the panels be largest: list(rows, columns, cex, line, region), with
+# The rows and columns that make the panels largest: list(rows, columns, cex, line, region), with
 # `region` the width and height of a plot region in inches. The legend goes into an empty cell if
 # there is one, otherwise below, where it takes about two lines.
 panel_grid <- function(count, size, chart) {
@@ -164,17 +165,19 @@ chart_places <- function(count, size, chart, grid) {
   line <- grid$line
   empty <- grid$rows * grid$columns - count
   note <- if (count > 1 && !empty) chart$note
-  # In tiny figures text gives way to the panels.
+  # In tiny figures the panels are given room before the text.
   outer <- pmin(outer_lines(chart, !is.null(note)) * line, 0.25 * size[c(2, 1, 2)])
   remarks <- wrap_text(chart$remarks, size[1] - line, 0.75)
   foot <- (0.2 + 0.85 * length(remarks)) * line
   cell <- c((size[1] - outer[["left"]]) / grid$columns,
             (size[2] - outer[["top"]] - foot - outer[["bottom"]]) / grid$rows)
-  legend <- if (empty) {
-    legend_in_cell(chart, empty * cell[1] - line, cell[2], line)
-  }
+  legend <- if (empty) first_legend(chart, chart$note, cell[2], function(entries) {
+    list_legend(entries, empty * cell[1] - line, cell[2], line)
+  })
   in_cell <- !is.null(legend)
-  if (!in_cell) legend <- legend_below(chart, if (empty) chart$note, size, line)
+  # A legend below the panels must leave most of the figure to them.
+  if (!in_cell) legend <- first_legend(chart, if (empty) chart$note, 0.22 * size[2],
+                                       function(entries) wrap_legend(entries, size[1] - line, line))
   bottom <- min(foot + outer[["bottom"]] + if (in_cell) 0 else legend$height, 0.6 * size[2])
   cell[2] <- (size[2] - outer[["top"]] - bottom) / grid$rows
   cells <- grid_cells(grid, cell, outer[["left"]], bottom)
@@ -198,21 +201,14 @@ grid_cells <- function(grid, cell, left, bottom) {
   data.frame(left = left, right = left + cell[1], bottom = bottom, top = bottom + cell[2])
 }
 
-# The first legend that leaves most of the figure to the panels, or the last.
-legend_below <- function(chart, note, size, line) {
+# The first of the legends, each followed by the note, that `arrange` makes at most `height` high,
+# otherwise the last one. `arrange` may return NULL for a legend that does not fit.
+first_legend <- function(chart, note, height, arrange) {
   for (entries in c(chart$legends, if (!length(chart$legends)) list(list()))) {
-    legend <- wrap_legend(c(entries, lapply(note, legend_entry)), size[1] - line, line)
-    if (legend$height <= 0.22 * size[2]) break
+    legend <- arrange(c(entries, lapply(note, legend_entry)))
+    if (isTRUE(legend$height <= height)) break
   }
   legend
-}
-
-# The first legend that fits, with the note, or NULL.
-legend_in_cell <- function(chart, width, height, line) {
-  for (entries in c(chart$legends, if (!length(chart$legends)) list(list()))) {
-    legend <- list_legend(c(entries, lapply(chart$note, legend_entry)), width, height, line)
-    if (!is.null(legend)) return(legend)
-  }
 }
 
 # The plot regions inside the cells. Margins give way in cells that are too small for them.
@@ -291,11 +287,11 @@ text_inches <- function(label, cex, font = 1) {
   graphics::strwidth(label, units = "inches", cex = cex, font = font)
 }
 
-# The largest size up to `cex` at which the label is no wider than `width`. pdf() rounds sizes to
-# whole points, so the width is not proportional to the size.
-shrunk_cex <- function(label, width, cex, font = 1) {
-  cex <- cex * min(1, width / max(text_inches(label, cex, font), 1e-9))
-  while (cex > 0.05 && text_inches(label, cex, font) > width) cex <- 0.95 * cex
+# The largest size up to `cex` at which none of the labels is wider than `width`. pdf() rounds sizes
+# to whole points, so the width is not proportional to the size.
+shrunk_cex <- function(labels, width, cex, font = 1) {
+  cex <- cex * min(1, width / max(text_inches(labels, cex, font), 1e-9))
+  while (cex > 0.05 && any(text_inches(labels, cex, font) > width)) cex <- 0.95 * cex
   cex
 }
 
@@ -303,13 +299,13 @@ shrunk_cex <- function(label, width, cex, font = 1) {
 wrap_text <- function(text, width, cex) {
   unlist(lapply(text, function(sentence) {
     share <- width / text_inches(sentence, cex)
-    # Lines differ in their letters: 0.95.
+    # 0.95, because some lines have wider letters than others.
     if (share >= 1) sentence else strwrap(sentence, max(10, 0.95 * share * nchar(sentence)))
   }))
 }
 
-# What a panel shows, above its upper axis. The only panel of a figure has the title of that axis
-# beside, the longest of `notes` that fits.
+# Writes what a panel shows above its upper axis. If it is the only panel of the figure, the title
+# of that axis is written beside it: the longest of `notes` that fits.
 strip_title <- function(label, notes, only, line = 1.5) {
   room <- graphics::par("pin")[1]
   width <- text_inches(label, 0.95)
@@ -354,22 +350,22 @@ plain_ticks <- function(limits) {
   list(at = at, labels = format(at, trim = TRUE))
 }
 
-# Lines that horizontal labels take on the left of an axis; `width` is that of a digit.
+# The lines of margin that horizontal labels of a left axis need; `width` is that of a digit.
 label_lines <- function(labels, width = 0.43) 0.9 + width * max(nchar(labels))
 
-# How many regions there are along the path, at as many places as there is room for.
+# The number of regions along the path, at as many places as there is room for.
 top_axis <- function(counts) {
   spaced_axis(3, counts$x, counts$df, col.ticks = "grey60")
 }
 
-# Ticks with their labels, of which those that would touch another are left out.
+# Ticks with their labels, without those that would touch another one.
 spaced_axis <- function(side, at, labels, cex = 0.9, col.ticks = "grey40") {
   keep <- fitting_labels(at, graphics::strwidth(paste0(labels, "00"), cex = cex))
   graphics::axis(side, at[keep], labels[keep], col = NA, col.ticks = col.ticks, cex.axis = cex,
                  gap.axis = 0)
 }
 
-# From the first on, each label that does not touch the last one that was kept.
+# Which labels to keep, from the first on: each that does not touch the last one kept.
 fitting_labels <- function(at, width) {
   usr <- graphics::par("usr")
   order <- order(at * sign(usr[2] - usr[1]))

@@ -25,7 +25,7 @@ legend_letters <- function(entries, width, line) {
 }
 
 # Entries side by side, in as many rows as the width needs. Places are relative to the upper left
-# corner, y downwards. An entry that is wider than all there is gets smaller letters.
+# corner, y downwards. An entry that is wider than `width` gets smaller letters.
 wrap_legend <- function(entries, width, line) {
   if (!length(entries)) return(list(height = 0))
   widths <- entry_widths(entries, line)
@@ -83,8 +83,8 @@ draw_legend <- function(place) {
 
 # ---- chosen rows ---------------------------------------------------------------------------------
 
-# How the chosen rows are marked, in every chart of base graphics and of ggplot2. The colours differ
-# for colour-blind readers too, from each other and from viridis; the shapes differ as well.
+# How the chosen rows are marked, in every chart of base graphics and of ggplot2. Colour-blind
+# readers can tell the colours from each other and from viridis; the shapes differ as well.
 mark_style <- data.frame(
   mark = c("min", "1se", "es"), pch = c(21, 24, 22),
   title = c("lambda.min", "lambda.1se", "lambda.es"), col = c("#000000", "#D55E00", "#56B4E9")

@@ -72,7 +72,7 @@ cut_layer <- function(layer, axes, at, mirror) {
        half = unname(half[axes[c("across", "up")]]))
 }
 
-# A slice of a template shows paper around the head.
+# The air around the head in a slice of a template is not drawn.
 without_air <- function(slice, air) {
   if (air > -Inf && !is.null(slice$values)) slice$values[outside_head(slice$values, air)] <- NA
   slice
@@ -83,7 +83,7 @@ is_blank <- function(under, over) all(is.na(under$values)) && all(over$values ==
 # Says once which cuts show nothing, and where the image is.
 warn_outside <- function(panels, layers) {
   blank <- Filter(function(panel) !is.null(panel$note), panels)
-  # An image without anatomy has empty slices inside of it too.
+  # An image without anatomy may have empty slices inside, too.
   beyond <- function(panel) {
     reach <- layers$reach[, plane_axes[[panel$plane]][["through"]]]
     panel$at < reach[1] || panel$at > reach[2]

@@ -42,7 +42,7 @@ check_views <- function(views, radiological) {
   views
 }
 
-# The letters at the left and right end of what runs across the picture.
+# The letters at the left and right side of the picture.
 view_corners <- function(view) {
   right <- view_matrix(view)[1, ]
   if (abs(right[1]) >= abs(right[2])) {
@@ -93,7 +93,7 @@ polygon_normals <- function(points, size) {
 }
 
 # Light from the upper left behind the viewer, the same on both sides of a polygon. The shade is
-# faint: how dark a colour is says how large a value is.
+# faint, because the darkness of a colour shows how large a value is.
 shaded <- function(colours, normals, turn) {
   light <- drop(c(-0.35, 0.45, 0.82) %*% turn)
   bright <- 0.72 + 0.28 * abs(drop(normals %*% light))
@@ -124,7 +124,7 @@ hull_triangles <- function(inside) {
   contour_triangles(filled_volume(volume), mm, smooth = 1, level = 0.4)
 }
 
-# Holes closed: whatever lies between two voxels of the mask along each axis.
+# Closes holes: fills voxels that lie between two voxels of the mask along all three axes.
 filled_volume <- function(volume) {
   between <- function(line) {
     on <- which(line > 0)
@@ -151,7 +151,7 @@ contour_triangles <- function(volume, mm, smooth, level) {
     c(at[1] - rev(seq_len(pad)) * step, at, at[length(at)] + seq_len(pad) * step)
   })
   if (max(padded) <= level) return(matrix(0, 0, 3))
-  # misc3d loads the toolkit Tk, which complains when there is no screen.
+  # misc3d loads the toolkit Tk, which warns if there is no display.
   suppressWarnings(need_package("misc3d", "to draw a glass brain"))
   misc3d::computeContour3d(padded, maxvol = max(padded), level = level,
                            x = mm[[1]], y = mm[[2]], z = mm[[3]])
@@ -169,7 +169,7 @@ smooth_volume <- function(volume, smooth) {
   volume
 }
 
-# Thin where the glass is seen straight, denser at its rim.
+# Nearly transparent where the surface faces the viewer, denser at its rim.
 glass_shape <- function(triangles, turn, front, grey) {
   if (!nrow(triangles)) return(NULL)
   normal <- polygon_normals(triangles, 3)
@@ -216,7 +216,7 @@ values_nearby <- function(points, on, layer) {
   value
 }
 
-# Around finer voxels, so that it is round. Only the box of the voxels is worked on.
+# The contour of finer voxels, so that it is round. Only their bounding box is used.
 smooth_surface <- function(on, mm) {
   at <- apply(which(on, arr.ind = TRUE), 2, range)
   fine <- max(1, min(3, floor(90 / max(at[2, ] - at[1, ] + 1))))
@@ -264,17 +264,17 @@ square_corners <- function(at, mm, half, k, side) {
 solid_shape <- function(part, paint, turn) {
   if (is.null(part)) return(NULL)
   colours <- paint(part$value)
-  # What the colour bar leaves out is not drawn.
+  # Values of a sign that the colour bar does not show are not drawn.
   drawn <- !is.na(colours)
   part$points <- part$points[rep(drawn, each = part$size), , drop = FALSE]
   if (!any(drawn)) return(NULL)
   colours <- shaded(colours[drawn], polygon_normals(part$points, part$size), turn)
-  # A line of its own colour closes the seams between neighbours.
+  # A border of the same colour closes the seams between neighbours.
   list(points = part$points, size = part$size, colour = colours,
        border = if (part$size == 4) grDevices::adjustcolor(colours, 1, 0.8, 0.8, 0.8) else colours)
 }
 
-# Shapes of one kind as one, so that they are sorted together.
+# Joins shapes of one kind, so that their polygons are sorted together.
 join_shapes <- function(shapes) {
   shapes <- Filter(Negate(is.null), shapes)
   if (!length(shapes)) return(NULL)

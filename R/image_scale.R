@@ -1,5 +1,5 @@
-# Do all images have one scale? A single image of 0 to 255 among images of 0 to 1 would determine
-# the mask and the fit.
+# Checks that all images have the same scale: a single image of 0 to 255 among images of 0 to 1
+# would determine the mask and the fit.
 
 # Mean, sd, min, max and level of every image, a row for each, without a copy of x. The level is the
 # mean absolute value: it is not near 0 where values have both signs.
@@ -11,7 +11,7 @@ image_stats <- function(x) {
   stats
 }
 
-# What is usual for images: medians, and robust standard deviations (from the median absolute
+# The usual scale of images: medians, and robust standard deviations (from the median absolute
 # deviation) of the mean, and of level and width on the log scale, where a gain is a shift. NULL if
 # most images are constant.
 usual_scale <- function(stats) {
@@ -32,9 +32,9 @@ low_median <- function(values) sort(values, na.last = TRUE)[ceiling(length(value
 # Bounded below, because an image may be zero.
 log_ratio <- function(value, usual) log(value / usual + 1e-3)
 
-# How many robust deviations each image is off. Its gain is unusual if both level and width are:
-# lesion maps differ in level alone, and one bright voxel changes the width alone. Its offset is
-# unusual if its mean is outside of the usual range.
+# The distance of each image from the usual scale, in robust deviations. Its gain is unusual if both
+# level and width are: lesion maps differ in level alone, and one bright voxel changes the width
+# alone. Its offset is unusual if its mean is outside of the usual range.
 scale_distance <- function(stats, usual) {
   # If the images are of two groups, the deviation is as large as the distance of the groups. It is
   # limited, so that a factor of 20 is always unusual; except for constant images, which may be maps
@@ -64,9 +64,9 @@ warn_scale <- function(stats, labels, usual = NULL, end = NULL) {
   each <- paste0(labels[shown], " (", range_text(stats[shown, ]), ", ", round(away[shown]),
                  " robust deviations off)")
   has <- if (length(off) == 1) "has" else "have"
-  warning(length(off), " of ", count_of(length(away), "image"), " ", has, " another scale than ",
-          others, ", whose values inside the mask are usually ", range_text(usual), ": ",
-          paste(each, collapse = ", "),
+  warning(length(off), " of ", count_of(length(away), "image"), " ", has,
+          " a different scale from ", others, ", whose values inside the mask are usually ",
+          range_text(usual), ": ", paste(each, collapse = ", "),
           if (length(off) > 3) paste(" and", length(off) - 3, "more"), ".", end, call. = FALSE)
 }
 

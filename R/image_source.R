@@ -32,7 +32,7 @@ file_column <- function(files) {
   as.character(files[["file"]])
 }
 
-# RNifti's internal images are character vectors underneath, so classes come first.
+# RNifti's internal images are stored as character vectors, so the class is tested first.
 is_image <- function(x) {
   inherits(x, "niftiImage") || is_oro(x) || (is.array(x) && is.numeric(x)) ||
     (is.array(x) && is.logical(x))
@@ -64,8 +64,8 @@ file_source <- function(paths) {
     opened[[1]][c("dim", "affine", "oriented")])
 }
 
-# One file with a subject per volume. A compressed file is unpacked to disk first, because every
-# volume of it could only be reached by unpacking all volumes before it.
+# One file with a subject per volume. A compressed file is unpacked to disk first, because a
+# volume can only be reached by unpacking all volumes before it.
 volume_source <- function(file) {
   n <- as.integer(file$volumes)
   subjects <- paste0(file_subjects(file$path), "_", format_index(n))
@@ -106,7 +106,7 @@ unpack_file <- function(file) {
 file_subjects <- function(paths) {
   stem <- function(path) sub("\\.(nii|hdr|img)(\\.gz)?$", "", basename(path), ignore.case = TRUE)
   subjects <- stem(paths)
-  # One folder per subject, and the same name in each.
+  # Files may have the same name in a folder per subject.
   if (anyDuplicated(subjects)) subjects <- file.path(basename(dirname(paths)), subjects)
   if (anyDuplicated(subjects)) subjects <- paths
   subjects
@@ -128,8 +128,8 @@ check_duplicates <- function(paths) {
 check_single_volumes <- function(paths, volumes) {
   many <- which(volumes > 1)[1]
   if (!is.na(many)) {
-    stop_bad("`files` must be one file with 4 dimensions or several with 3, but of ",
-             length(paths), " files ", quoted(paths[many]), " has ", volumes[many], " volumes.")
+    stop_bad("`files` must be one file with 4 dimensions or several with 3, but among ",
+             length(paths), " files, ", quoted(paths[many]), " has ", volumes[many], " volumes.")
   }
 }
 
@@ -220,8 +220,8 @@ check_subject_data <- function(data, source) {
   labels <- if (is.null(source$paths)) source$subjects else source$paths
   aligned <- align_table(as.data.frame(data), labels, is.null(data[["file"]]), per = "image")
   if (is.null(aligned$rows) && !is.null(data[["file"]]) && !is.null(source$paths)) {
-    stop_bad("`data` must have the path of every image in its column `file`, but nothing there ",
-             "tells which row is that of ", quoted(short_names(labels)[1]), ".")
+    stop_bad("`data` must have the path of every image in its column `file`, but the column ",
+             "does not identify the row of ", quoted(short_names(labels)[1]), ".")
   }
   data <- aligned$data
   if (nrow(data) != source$n) {
@@ -334,7 +334,7 @@ block_numbers <- function(dim, size, count, direction) {
   as.integer(outer(rows, count[1] * count[2] * along(3), "+")) + 1L
 }
 
-# Both affines of the header move along with the blocks.
+# Both affines of the header become those of the blocks.
 coarse_header <- function(header, count, size, first) {
   block <- block_affine(size, first)
   offset <- header_qform(header) %*% c(first, 1)

@@ -5,29 +5,28 @@
 #' [cv.n2gfl()] take the result as `x` and need no `graph` then.
 #'
 #' @details
-#' Files are read by RNifti one after the other, as they are stored: nothing is reoriented. What is
-#' reported in millimetres does not depend on the order of storage. The peak memory is the matrix
-#' plus a volume or two for many images of plain floats; images of other types, `coarsen`,
-#' `resample` and the graph need up to about ten volumes for a while, which matters for few images.
-#' Without a mask, files whose values may not be floats (scaled, 32-bit integers, doubles) are read
-#' twice.
+#' RNifti reads the files one after the other, as they are stored: nothing is reoriented. Results in
+#' millimetres do not depend on the order of storage. For many images of plain floats, the peak
+#' memory is the matrix plus one or two volumes; images of other types, `coarsen`, `resample` and
+#' the graph need up to about ten volumes for a while, which matters only for few images. Without a
+#' mask, files whose values may not be floats (scaled, 32-bit integers, doubles) are read twice.
 #'
 #' Scale factors in the headers are applied. The affine is the sform's, or the qform's if there is
 #' no sform; both are kept for the maps that are written later.
 #'
-#' Without a `mask`, voxels are inside whose mean over the subjects exceeds `threshold` (values that
-#' are not finite count as 0 in this mean). Voxels that have the same value in all subjects are
+#' Without a `mask`, a voxel is inside if its mean over the subjects exceeds `threshold` (in this
+#' mean, values that are not finite count as 0). Voxels that have the same value in all subjects are
 #' dropped from the mask, and counted.
 #'
 #' `coarsen` averages blocks of voxels. It is given along the left-right, posterior-anterior and
 #' inferior-superior axes, and the blocks are counted from the left, posterior and inferior end, so
 #' that they are the same however the image is stored; a last block may be cut by the image's
 #' border and is then the mean of what it holds. A mask on the grid of the files is coarsened too:
-#' a block is inside if at least half of it is. With a `threshold`, it is applied to the blocks.
+#' a block is inside if at least half of it is. A `threshold` is applied to the blocks.
 #'
-#' Everything that does not fit together is an error: images whose grids differ in size or by more
-#' than 0.001 mm in place, a mask on another grid, values that are not finite inside the mask, the
-#' same file twice, files that are damaged.
+#' Input that does not fit together is an error: images whose grids differ in size or by more than
+#' 0.001 mm in position, a mask on another grid, values that are not finite inside the mask, the
+#' same file twice, damaged files.
 #'
 #' With `resample = TRUE`, images on another grid are brought to that of the first image (or of
 #' `like`) through the affines in the headers, by trilinear interpolation; a mask takes the value
@@ -37,8 +36,8 @@
 #' of view, which ends half a voxel beyond the centres of its outermost voxels, are not finite:
 #' inside the mask they are an error that names the image, unless `na` says otherwise.
 #'
-#' Images of one study have one scale. An image is named in a warning if both the mean absolute
-#' value and the width of the range of its values inside the mask are unusual, or if its mean is
+#' All images of a study should have the same scale. A warning names an image if both the mean
+#' absolute value and the range of its values inside the mask are unusual, or if its mean is
 #' outside of the usual range: by more than 10 robust standard deviations of the images (from the
 #' median absolute deviation; of the logarithm for a gain, and at least 5 percent, or more for fewer
 #' than 20 images), or by a factor of more than 20. New images are compared with those of `like`.
@@ -48,7 +47,7 @@
 #'   one image or array with four dimensions; or a data frame with one row per subject and a column
 #'   `file` with the paths. Names become the subjects' names.
 #' @param mask The voxels to use: a path, an image or an array on the grid of the images (or on the
-#'   coarsened grid, or on any grid with `resample`), not zero or `TRUE` inside; `NULL` for a
+#'   coarsened grid, or on any grid with `resample`), not zero or `TRUE` inside; `NULL` to use
 #'   `threshold`.
 #' @param threshold Without a mask, the mean above which a voxel is inside.
 #' @param coarsen Size in voxels of the blocks to average: three whole numbers, or one for all three
@@ -64,8 +63,9 @@
 #'   for predictions. The new images must be on the same grid unless `resample` is `TRUE`, and no
 #'   voxel is dropped.
 #' @param resample Interpolate images and mask that are on another grid? See the details.
-#' @param verbose Show a progress bar? In an interactive session it appears when reading takes more
-#'   than 2 seconds (see *Progress* in [n2gfl()]), in a script, where the default is none, at once.
+#' @param verbose Show a progress bar? In an interactive session it appears if reading takes more
+#'   than 2 seconds (see *Progress* in [n2gfl()]); in a script it appears at once, but only if
+#'   `verbose` is `TRUE`.
 #' @param ... Must be empty.
 #' @return A list of class `n2gfl_images`:
 #'   \item{x}{Matrix with one row per subject and one column per voxel of the mask, in R's order of
@@ -80,7 +80,7 @@
 #'   \item{files}{Path of each subject's file, as it was given; `NULL` if the images were in memory
 #'     or in one file with four dimensions.}
 #'
-#'   `dim()` is that of `x`, `images[i]` or `images[i, ]` takes some subjects, `summary()` has a row
+#'   `dim()` is that of `x`, `images[i]` or `images[i, ]` selects subjects, `summary()` has a row
 #'   for each subject, and `plot()` shows the mean image with the mask's outline.
 #' @seealso [n2gfl()], [write_map()], [region_table()]; [read_surface()] for surfaces.
 #' @examples
@@ -186,13 +186,13 @@ new_image_matrix <- function(images, object, name = "newx") {
   }
   space <- image_space(object, "object")
   if (!same_grid(space, images$space)) {
-    stop_bad("`", name, "` must be on the grid of the fit, but they have ",
+    stop_bad("`", name, "` must be on the grid of the fit, but the grids have ",
              grid_difference(space, images$space), ".")
   }
   differ <- sum(space$mask != images$space$mask)
   if (differ) {
-    stop_bad("`", name, "` must have the mask of the fit, but ", count_of(differ, "voxel"),
-             " differ: read the new images with `like`.")
+    stop_bad("`", name, "` must have the mask of the fit, but the masks differ in ",
+             count_of(differ, "voxel"), ": read the new images with `like`.")
   }
   images$x
 }
@@ -217,11 +217,11 @@ read_inside <- function(plan, inside) {
   finish_store(store, plan, inside, rep(TRUE, length(index)))
 }
 
-# Reads every image once, although the mask is known only at the end: the voxels are stored whose
-# mean over the first few images is above or not far below the threshold. If the mean over all
-# images exceeds it in another voxel, the images are read again. Images whose values are not floats
-# are always read again: storing more of their voxels than needed would take more memory than the
-# matrix.
+# Reads every image once, although the mask is known only at the end: it stores the voxels whose
+# mean over the first few images is above the threshold or not far below it. If the mean over all
+# images exceeds the threshold in another voxel, the images are read again. Images whose values are
+# not floats are always read again: storing more of their voxels than needed would take more memory
+# than the matrix.
 read_by_mean <- function(plan, threshold) {
   n <- plan$source$n
   plan$progress <- start_reading(plan)
@@ -248,13 +248,14 @@ read_by_mean <- function(plan, threshold) {
   finish_store(store, plan, array(candidate, plan$grid$dim), inside[index])
 }
 
-# A script that says `verbose = TRUE` gets the plain bar.
+# A script with `verbose = TRUE` gets the plain bar.
 start_reading <- function(plan) {
   start_progress("Reading images", plan$source$n, trace = plan$verbose && !is_interactive(),
                  unit = "image", auto = plan$verbose)
 }
 
-# So few that they need no more memory than the matrix.
+# The number of images to read before the candidate voxels are chosen: so few that they need no
+# more memory than the matrix.
 early_images <- function(n) max(min(n, 3), min(5, n %/% 20))
 
 # One image, in blocks if it is coarsened: R's numbers, or a pointer to floats outside of R, which
@@ -268,8 +269,8 @@ read_volume <- function(plan, i) {
 }
 
 # The voxels of the store that are kept, as a matrix: list(x, mask, graph, dropped). `stored` is the
-# array of the stored voxels, `wanted` says which of them are inside the mask. A plan without
-# neighbours is for a mask, and its graph, that must not change.
+# array of the stored voxels, `wanted` says which of them are inside the mask. If the plan
+# has no `neighbours`, the mask and its graph are given and must not change.
 finish_store <- function(store, plan, stored, wanted) {
   scan <- uninterrupted(store_scan_cpp(store))
   bad <- wanted & scan$bad > 0
@@ -282,7 +283,7 @@ finish_store <- function(store, plan, stored, wanted) {
              " voxels is left: ", sum(bad), " not finite, ", sum(constant), " without variance.")
   }
   stored[stored] <- keep
-  # The graph first, before the matrix takes memory.
+  # Make the graph before the matrix takes memory.
   graph <- if (chosen) graph_mask(stored, plan$neighbours)
   list(x = uninterrupted(store_take_cpp(store, keep, plan$source$subjects)), mask = stored,
        graph = graph, dropped = sum(constant))

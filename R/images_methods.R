@@ -1,4 +1,4 @@
-# Images as an object: print, dim, subjects by index, summary and plot.
+# Methods for images: print, dim, selection of subjects, summary and plot.
 
 #' @method print n2gfl_images
 #' @export
@@ -106,7 +106,7 @@ summary.n2gfl_images <- function(object, ...) {
 #' @export
 print.summary.n2gfl_images <- function(x, digits = 3, rows = 10, ...) {
   print_size(x$space, x$dim, x$graph)
-  # The unusual ones first: who differs most from the others in the mean.
+  # The subjects whose mean is farthest from the median come first.
   away <- abs(x$subjects$mean - stats::median(x$subjects$mean))
   shown <- utils::head(order(-away), rows)
   cat("\nValues inside the mask", if (nrow(x$subjects) > rows) ", most unusual means first", ":\n",

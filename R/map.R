@@ -1,7 +1,7 @@
 #' Write a map as a NIfTI or GIFTI file
 #'
-#' Puts what a fit found back into the brain: a file on the grid of the images, ready for any
-#' viewer.
+#' Writes the coefficients of a fit, or its selection, regions or probabilities, to a file on the
+#' grid of the images, which any viewer can show.
 #'
 #' @details
 #' The file has the grid of the images that were fitted (after coarsening, if they were coarsened),
@@ -15,7 +15,7 @@
 #'   from [stabsel.n2gfl()], made from images.
 #' @param file Name of the file: `.nii` or `.nii.gz` (`.gii` for surfaces).
 #' @param s,row Which fit: `"lambda.min"` (what `NULL` means), `"lambda.1se"` or `"lambda.es"` for a
-#'   cross-validation, `c(lambda1 = , lambda2 = )` or the row of the grid for any. A fit with a
+#'   cross-validation, `c(lambda1 = , lambda2 = )` or the row of the grid for any fit. One with a
 #'   single row needs neither; stability selection has no rows.
 #' @param what What to map:
 #'   * `"coef"`: the coefficients;
@@ -71,7 +71,7 @@ as_nifti <- function(object, s = NULL, row = NULL,
   what <- match_map(what, object, missing(what))
   map <- map_values(object, what, s, row)
   image <- oro.nifti::nii2oro(map_nifti(map, image_space(object)))
-  # RNifti hands over doubles; say what they are to be written as.
+  # RNifti returns doubles; set the type in which they are written.
   image@datatype <- if (map$integer) 8 else 16
   image@bitpix <- 32
   image
@@ -115,7 +115,7 @@ map_values <- function(object, what, s, row) {
   list(values = as.double(values), integer = what == "region", what = what, description = text)
 }
 
-# How many of the folds selected each feature, as a share; of a single fit, whether it did.
+# The share of the folds that selected each feature; for a single fit, 1 if it did and else 0.
 selection_share <- function(object, row) {
   folds <- object$fold.fits
   if (is.null(folds)) return(as.double(full_fit(object)$beta[, row] != 0))

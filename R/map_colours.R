@@ -102,12 +102,12 @@ shown_labels <- function(bar, values) {
   if (length(bar$key)) bar
 }
 
-# The numbers of a label image; `labels` makes any image of whole numbers one.
+# The numbers of a label image; with `labels`, any image of whole numbers is one.
 label_codes <- function(map, labels) {
   if (is.null(labels) && !isTRUE(map$is_label)) return(NULL)
   bad <- which(map$values < 0 | map$values != round(map$values))
   if (length(bad)) {
-    stop_bad("`object` must hold whole numbers from 0 on to be drawn with `labels`, but it has ",
+    stop_bad("`object` must hold nonnegative whole numbers to be drawn with `labels`, but it has ",
              number_text(map$values[bad[1]]), ".")
   }
   setdiff(sort(unique(map$values)), 0)
@@ -115,7 +115,7 @@ label_codes <- function(map, labels) {
 
 # ---- the colour bar ------------------------------------------------------------------------------
 
-# Nothing for an empty map. The part below the threshold is grey, as it is not drawn.
+# An empty map has no bar. The part below the threshold is grey, as it is not drawn.
 value_bar <- function(map, limits, paint, title) {
   if (map$name != "mean" && all(map$values == 0)) return(NULL)
   hidden <- function(values) abs(values) < map$threshold
@@ -145,7 +145,7 @@ bar_width <- function(bar, cex) {
   max(1.4 * line + inches(bar$labels), inches(bar$title)) + 0.6 * line
 }
 
-# To the right of the panels, as high as they are but for the title.
+# To the right of the panels, as high as they are, less the height of the title.
 draw_bar <- function(bar, place, cex, theme) {
   if (is.null(bar)) return(invisible())
   if (!is.null(bar$key)) return(draw_key(bar$key, place, cex, theme))
@@ -189,7 +189,7 @@ draw_key <- function(key, place, cex, theme) {
                  col = theme$text)
 }
 
-# All labels when they have room, else the first, the middle and the last, else none but the ends.
+# All labels if there is room, else the first, the middle and the last, else only both ends.
 every_tick <- function(height, count, line) {
   if (height >= count * line * 0.9 || count < 3) return(seq_len(count))
   if (count %% 2 == 1 && height >= 2.7 * line) return(c(1, (count + 1) / 2, count))
@@ -201,7 +201,7 @@ every_tick <- function(height, count, line) {
 check_zlim <- function(zlim) {
   zlim <- check_numbers(zlim, "zlim", 2, "end of the colour bar")
   if (zlim[1] >= zlim[2]) {
-    stop_bad("`zlim` must be two rising numbers, not ", number_text(zlim[1]), " and ",
+    stop_bad("`zlim` must be two increasing numbers, not ", number_text(zlim[1]), " and ",
              number_text(zlim[2]), ".")
   }
   zlim

@@ -1,7 +1,7 @@
-# Surfaces: a mesh with its map, and from where it is looked at.
+# Surfaces: a mesh with its map, and the sides from which it is seen.
 
 # Four views of a mesh: first the side that shows most of the largest region, then those that show
-# most of the map. For a map that is empty or everywhere, the usual four.
+# most of the map. For a map that is empty or covers the mesh, the usual four.
 mesh_views <- function(views, radiological, map) {
   if (!is.null(views)) return(check_views(views, radiological))
   usual <- c("left", "right", "top", "bottom")
@@ -27,7 +27,7 @@ largest_part <- function(values, mesh) {
 }
 
 # Square mm, as projected, of the marked part of a mesh that can be seen from each side. A face is
-# hidden when another one lies before it: the picture is cut into squares of a few faces each, and
+# hidden if another one is in front of it: the picture is cut into squares of a few faces each, and
 # the nearest face of each square is compared with the others in it.
 visible_area <- function(sides, mesh, marked) {
   faces <- mesh$faces
@@ -43,7 +43,7 @@ visible_area <- function(sides, mesh, marked) {
     square <- paste(floor(at[, 1] / cell), floor(at[, 2] / cell))
     depth <- at[, 3]
     nearest <- tapply(depth, square, max)[square]
-    # A steep face may lie deeper than its neighbours in the square by a little more than a square.
+    # A steep face may be deeper than others in its square by a little more than the square's width.
     seen <- depth >= nearest - 2 * cell
     sum(abs(double %*% turn[3, ])[face & seen]) / 2
   }, 0)

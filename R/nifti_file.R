@@ -15,11 +15,11 @@ open_nifti <- function(path, name = "files") {
          packed = if (is_gzip(parts$data)) parts$data))
 }
 
-# The values of one volume, or of all, by RNifti's C++ and not by RNifti::readNifti(): that wraps
-# whole numbers around which do not fit into R's integers, and R does not know how much memory its
-# internal images take. Plain floats come as a pointer, to be freed by free_volume_cpp(), unless
-# `numbers` are asked for. RNifti does not notice that a compressed file is damaged in its middle,
-# so its checksum is compared.
+# The values of one volume, or of all, read by RNifti's C++ and not by RNifti::readNifti(), which
+# lets numbers that are too large for R's integers overflow; also, R does not know how much memory
+# its internal images take. Plain floats come as a pointer, to be freed by free_volume_cpp(), unless
+# `numbers` is TRUE. RNifti does not notice that a compressed file is damaged in its middle, so its
+# checksum is compared.
 read_values <- function(file, volume = 0L, name = "files", numbers = FALSE) {
   loadNamespace("RNifti")  # for its C++ functions
   read <- function(before = raw(0), sum = NA_real_) {
@@ -29,7 +29,7 @@ read_values <- function(file, volume = 0L, name = "files", numbers = FALSE) {
   values <- read(first_bytes(file$packed, file$start), gzip_end(file$packed)[["sum"]])
   if (!is.null(values)) return(values)
   # The checksum of a file that was compressed in pieces, has data after the image or is in the
-  # other byte order cannot be compared like that: the whole file is unpacked.
+  # other byte order cannot be compared in this way: the whole file is unpacked.
   if (!is_whole_gzip(file$packed)) stop_damaged(file, name)
   read()
 }
@@ -128,7 +128,7 @@ claims_of_version_1 <- function(bytes, endian) {
 claims_of_version_2 <- function(bytes, endian) {
   integers <- function(at, n = 1) {
     values <- readBin(bytes[at + seq_len(4 * n)], "integer", n, endian = endian)
-    ifelse(is.na(values), -2^31, values)  # NA is R's integer for it
+    ifelse(is.na(values), -2^31, values)  # R reads -2^31 as NA
   }
   # Two halves as doubles: exact for every size that a disk holds.
   long <- function(at, n = 1) {
@@ -153,7 +153,8 @@ place_fields <- function(pixdim, codes, quaternion, offset, rows) {
        srow_z = rows[9:12])
 }
 
-# The dimensions, number of volumes, bytes of data and their start, if the header can be right.
+# The dimensions, number of volumes, bytes of data and their start. A header that cannot be right is
+# refused.
 check_claims <- function(claims, path, name) {
   if (is.null(claims) || (claims$version == 2 && !claims$magic %in% c("n+2", "ni2"))) {
     stop_not_nifti(path, name)
@@ -206,7 +207,7 @@ check_file_size <- function(data, claims, path, name) {
   held <- if (!gzipped) {
     stored
   } else if (needed > 1040 * stored) {
-    1040 * stored  # no file is compressed further than that
+    1040 * stored  # gzip cannot compress further than that
   } else if (gzip_end(data)[["length"]] == needed %% 2^32) {
     needed
   } else {
@@ -328,7 +329,7 @@ same_grid <- function(a, b) {
   all(a$dim == b$dim) && affine_distance(a$affine, b$affine, a$dim) <= affine_tolerance
 }
 
-# In what two grids differ, for the end of a message.
+# How two grids differ, for the end of a message.
 grid_difference <- function(a, b) {
   if (!is.null(a$affine) && !is.null(b$affine) && same_voxels(a, b)) {
     return(paste0("the same voxels in different orders of storage, ", storage_order(a$affine),
@@ -338,6 +339,6 @@ grid_difference <- function(a, b) {
     return(paste0("sizes ", paste(a$dim, collapse = " x "), " and ",
                   paste(b$dim, collapse = " x ")))
   }
-  paste0("affines that lie up to ", number_text(signif(affine_distance(a$affine, b$affine, a$dim),
-                                                       3)), " mm apart")
+  paste0("affines that differ by up to ",
+         number_text(signif(affine_distance(a$affine, b$affine, a$dim), 3)), " mm")
 }

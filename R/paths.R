@@ -3,13 +3,13 @@
 
 # ---- regions along a path ------------------------------------------------------------------------
 
-# The regions of each fit: list(feature, region, value, size) for each row of the grid, where
-# `feature` is signed (a region that changes its sign is another one) and parallel to `region`,
-# `value` and `size` have an element per region.
+# The regions of each fit: list(feature, region, value, size) for each row of the grid. `feature` is
+# signed (a region that changes its sign counts as a new one) and parallel to `region`; `value` and
+# `size` have an element per region.
 row_regions <- function(fit, rows) {
   beta <- fit$beta[, rows, drop = FALSE]
-  # Without pieces of one value (Laplacian, or coefficients brought back to the scale of x) the
-  # connected parts of the support are drawn, at their mean.
+  # If coefficients are not constant over regions (Laplacian, or coefficients converted back to the
+  # scale of x), the connected parts of the support are drawn, at their mean.
   pieces <- fit$penalty == "fused" && !fit$control$standardize
   label <- label_parts(beta, fit$graph, beta@x, if (pieces) 0 else Inf)
   lapply(seq_along(rows), function(k) {
@@ -39,7 +39,8 @@ overlaps <- function(old_feature, old_set, new_feature, new_set) {
   list(old = as.integer(Re(pairs))[sorted], new = as.integer(Im(pairs))[sorted])
 }
 
-# One to one, greedily: the pairs that are the first for both of their sets, then the rest likewise.
+# Matches sets one to one, greedily: takes the pairs that are the first for both of their sets, then
+# does the same with the sets that are left.
 match_sets <- function(pairs) {
   old <- new <- integer(0)
   while (length(pairs$old)) {
@@ -89,7 +90,8 @@ step_points <- function(region, step, size, value) {
   data.frame(region = region, step = rep(step, n), size = rep_len(size, n), value = value)
 }
 
-# Where each region was when last seen: list(feature, region), those that live longest first.
+# The features of each region in the last row that has it: list(feature, region). The regions of the
+# last row come first.
 last_places <- function(regions) {
   feature <- region <- integer(0)
   for (now in rev(regions)) {
@@ -116,7 +118,7 @@ join_panels <- function(panels) {
     most <- max(most, number)
     panels[[k]]$lines$region <- number[panels[[k]]$lines$region]
     places$region <- number[places$region]
-    # What the panel before had and this one lacks is still known to the next.
+    # Regions that this panel does not have are kept for the next one.
     lost <- !before$region %in% places$region
     before <- list(feature = c(places$feature, before$feature[lost]),
                    region = c(places$region, before$region[lost]))
@@ -215,14 +217,14 @@ path_position <- function(fit, xvar) {
   )
 }
 
-# The number on top is that of the lines below it.
+# The number of regions on the upper axis: as many as there are lines.
 drawn_regions <- function(fit) {
   pieces <- fit$penalty == "fused" && !fit$control$standardize
   if (pieces) fit$grid$df else fit$grid$regions
 }
 
-# Numbers in the order of the sum of coefficients. Each panel's largest regions come first, and of
-# them those that are there at the panel's end.
+# Numbers for regions. Those that exist at the end of a panel come before the others, then the
+# largest of each panel; a region's size is its sum of absolute coefficients.
 number_by_size <- function(lines, last) {
   if (!nrow(lines)) return(integer(0))
   sum <- tapply(abs(lines$value) * lines$size, list(lines$region, lines$panel), max)
@@ -238,7 +240,7 @@ number_by_size <- function(lines, last) {
 
 # `rows`: the grid with cvm and its limits, x positions and panels; `marks`: the chosen rows, one
 # line each; `title` and `default`: the row that other functions take, and its panel; `target`: the
-# line of one standard error; `notes`: what a reader would not expect of the chosen rows.
+# line of one standard error; `notes`: remarks about unusual chosen rows.
 cv_plot_data <- function(object) {
   grid <- object$grid
   lambda2 <- sort(unique(grid$lambda2), decreasing = TRUE)
@@ -280,7 +282,7 @@ heat_cells <- function(rows) {
   }))
 }
 
-# What the cells of a band lay under the band above it.
+# The parts of a band's cells that extend under the band above it.
 under_band <- function(cells, above) {
   cells$left <- pmax(cells$left, min(above$left))
   cells$right <- pmin(cells$right, max(above$right))

@@ -1,6 +1,6 @@
 # A head made by formula: where grey matter is, in millimetres (x to the right, y to the front, z
 # up), roughly as in the space of the Montreal Neurological Institute. Left and right are mirror
-# images: every formula sees |x| only.
+# images: every formula uses |x| only.
 
 # Ellipsoids: centre and half axes. The first two lose grey matter with the disease.
 phantom_structures <- rbind(
@@ -118,8 +118,9 @@ phantom_anatomy <- function(grid) {
        artefact = phantom_artefact(points, average) & mask & structure == 0)
 }
 
-# Which structure each voxel belongs to, 0 for none: most of it, or at least a third of the voxel.
-# A structure that is smaller than the voxels keeps the one that holds most of it on each side.
+# The structure that each voxel belongs to: the one that fills most of it, if that is more than a
+# third of the voxel; otherwise 0. A structure that is too small for that gets the voxel that holds
+# most of it on each side.
 phantom_parts <- function(share, mask, grid) {
   share[!mask, ] <- 0
   best <- max.col(share, ties.method = "first")
@@ -156,8 +157,8 @@ phantom_labels <- function() {
              name = paste0(rep(phantom_names, each = 2), c("_L", "_R")))
 }
 
-# Where segmentation errs: beside the front horns of the ventricles, which widen with the disease,
-# and at one sulcus near the vertex. Patients seem to have more grey matter there.
+# Where segmentation is wrong: beside the front horns of the ventricles, which widen with the
+# disease, and at one sulcus near the vertex. Patients seem to have more grey matter there.
 phantom_artefact <- function(points, average) {
   horns <- ellipsoid_distance(points, c(13, 24, 10, 8, 9, 9))
   sulcus <- ellipsoid_distance(points, c(34, -28, 58, 10, 9, 9))

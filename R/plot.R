@@ -7,24 +7,24 @@
 #' coefficients of one fit as an image, for features that lie on a plane.
 #'
 #' @section Paths:
-#' A line is a region: a connected piece of the graph with one nonzero coefficient. Regions change
-#' along the path. They grow, split and merge, and are followed from one fit to the next by the
-#' features that they share: a region that splits off starts from its parent's line, a region that
-#' merges ends in the line of the one it joins. A region keeps its colour and its number along the
-#' path and from panel to panel. The regions whose coefficients have the largest sums are coloured
-#' and numbered, as many as there are colours; all others are grey. The axis on top shows how many
-#' regions there are.
+#' Each line is a region: a connected piece of the graph with one nonzero coefficient. Regions
+#' change along the path. They grow, split and merge, and are followed from one fit to the next by
+#' the features that they share: a region that splits off starts from its parent's line, a region
+#' that merges ends in the line of the one it joins. A region keeps its colour and its number along
+#' the path and from panel to panel. The regions whose coefficients have the largest sums are
+#' coloured and numbered, as many as there are colours; all others are grey. The axis on top shows
+#' how many regions there are.
 #'
-#' Without pieces of one value (`penalty = "laplacian"` or `standardize = TRUE`) a line is a
-#' connected part of the support, at its mean coefficient.
+#' If coefficients are not constant over regions (`penalty = "laplacian"` or `standardize = TRUE`),
+#' each line is a connected part of the support, at its mean coefficient.
 #'
 #' The axes of penalties are logarithmic, with the largest penalty on the left, so that every path
 #' runs from left to right. A penalty of 0 is drawn a step after the smallest.
 #'
 #' @section Several panels:
 #' On a device with one figure, all panels are drawn into it. Where they would be too small to be
-#' read (a figure of 3.3 by 2.8 inches has room for 3, one of 7 by 5 for 12, which is the most), a
-#' part of them is drawn, evenly spread, and a message says which. More panels than that, if
+#' read (a figure of 3.3 by 2.8 inches has room for 3, one of 7 by 5 for 12, which is the most),
+#' some of them are drawn, evenly spread, and a message says which. More panels than that, if
 #' `which` names them, take several pages.
 #'
 #' When you have set up several figures with `par(mfrow = )`, `layout()`, `par(fig = )` or
@@ -33,7 +33,7 @@
 #' get smaller with the figure, down to 6.5 points.
 #'
 #' @section Map:
-#' The graph must be a grid or a mask in two dimensions; fits to brain images are handed to
+#' The graph must be a grid or a mask in two dimensions; fits to brain images are drawn by
 #' [plot_map()]. The first index runs to the right, the second upwards, as in [graphics::image()].
 #' Zero is light grey, and what is outside the mask is not drawn. Colours are symmetric about zero
 #' when there are both signs.
@@ -45,8 +45,8 @@
 #'   `lambda2`.
 #' @param which Which panels to draw, counted in the order of the grid. By default all of them, as
 #'   far as there is room; or the first, if you have set up several figures. See *Several panels*.
-#' @param label Write the numbers of the coloured regions at the ends of their lines? Where there
-#'   is not room for all, the largest regions have it.
+#' @param label Write the numbers of the coloured regions at the ends of their lines? If there
+#'   is not room for all, only the largest regions get a number.
 #' @param s,row The fit whose map is drawn, see [coef.n2gfl()].
 #' @param col Colours: of the regions in the order of their numbers, 12 by default; or of the map
 #'   from the smallest to the largest value.
@@ -146,7 +146,7 @@ paths_note <- function(data) {
     if (shown < data$all) paste(shown, "of", data$all, "panels"))
 }
 
-# The largest regions on top, each one line.
+# One line per region, the largest on top.
 draw_lines <- function(lines, col, lwd = 1.6, ...) {
   parts <- split(lines, -lines$region)
   for (part in parts) {
@@ -178,7 +178,7 @@ end_labels <- function(ends, col) {
 }
 
 # The positions nearest to sorted `y`, by least squares, that are at least `gap` apart and within
-# the limits: isotonic regression after the gaps are taken out.
+# the limits: isotonic regression after the gaps are subtracted.
 spread_apart <- function(y, gap, low, high) {
   n <- length(y)
   if (n < 2) return(pmin(pmax(y, low), high))
@@ -189,7 +189,7 @@ spread_apart <- function(y, gap, low, high) {
 
 # ---- map -----------------------------------------------------------------------------------------
 
-# A fit to images in three dimensions, which plot_map() knows how to cut.
+# Is it a fit to images in three dimensions? plot_map() draws those.
 is_volume <- function(fit) !is.null(fit$space) && length(fit$graph$dim) == 3
 
 # The coefficients of one fit as a matrix: NA outside the mask.
@@ -278,8 +278,8 @@ map_title <- function(map) {
 #' are logarithmic, with the largest on the left; on top is the number of regions. In the heat map a
 #' cell reaches halfway to its neighbours, and each `lambda2` has a band of the same height.
 #'
-#' The title is the row that [coef()][coef.cv.n2gfl], [plot_map()] and others take by default, with
-#' its penalties. Small letters at the bottom say when a chosen row selects nothing, or when
+#' The title names the row that [coef()][coef.cv.n2gfl], [plot_map()] and others use by default,
+#' with its penalties. A remark at the bottom says when a chosen row selects nothing, or when
 #' `lambda.1se` has more features than `lambda.min`.
 #' @inheritSection plot.n2gfl Several panels
 #' @examples
@@ -375,7 +375,7 @@ draw_heatmap <- function(data, col, xlab, ylab, title) {
                        remarks = data$notes))
 }
 
-# Above the colour bar, ending where the figure does.
+# Above the colour bar, aligned with the right side of the figure.
 bar_title <- function(name) {
   size <- figure_size()
   line <- graphics::par("cin")[2] * graphics::par("cex")

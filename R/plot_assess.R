@@ -1,6 +1,6 @@
 #' Draw an assessment
 #'
-#' `type = "roc"` draws the ROC curve, `"calibration"` what was observed against what was predicted.
+#' `type = "roc"` draws the ROC curve, `"calibration"` the observed against the predicted values.
 #'
 #' @section ROC:
 #' The band joins the corners of the intervals at each threshold: upper limits of sensitivity and
@@ -8,14 +8,14 @@
 #'
 #' @section Calibration:
 #' Dots are the bins of the calibration table with the intervals of what was observed in them; on
-#' the dashed line predictions are right on average. For classes the strokes along the upper and
+#' the dashed line, predictions are right on average. For classes, the strokes along the upper and
 #' lower side are the predictions of both classes. For numbers the observations are drawn behind the
 #' bins.
 #' @param x An assessment from [assess()].
 #' @param type `"roc"` (classes only, where it is the default) or `"calibration"`.
 #' @param col Colour of the curve or of the bins.
-#' @param main,xlab,ylab Titles; `NULL` for those that fit. The title says which row of the grid was
-#'   assessed; `""` leaves it out.
+#' @param main,xlab,ylab Titles; `NULL` for the default ones. The title says which row of the grid
+#'   was assessed; `""` leaves it out.
 #' @param ... Further graphical parameters of the curve or of the dots.
 #' @return `x`, invisibly.
 #' @seealso [assess()]
@@ -111,8 +111,8 @@ square_frame <- function(limits, xlab, ylab, padding = 0.02) {
   graphics::title(xlab = xlab, ylab = ylab)
 }
 
-# A line above the square, in the middle of it as far as the figure has room to both sides, and
-# smaller where the figure is too narrow.
+# A line of text above the square. It is centred over the square if the figure has room on both
+# sides, and is smaller if the figure is too narrow.
 head_line <- function(text, line, cex = 0.85) {
   room <- 0.97 * graphics::par("fin")[1]
   width <- graphics::strwidth(text, units = "inches", cex = cex)

@@ -6,7 +6,7 @@
 #'
 #' @details
 #' Positive coefficients are yellow, negative ones blue. The last panel shows in dark red the
-#' features whose coefficient is not zero in any fold, counted over all folds (and repeats), not
+#' features whose coefficient is nonzero in every fold, counted over all folds (and repeats), not
 #' only those that are drawn. The three colours are distinct for all common kinds of colour vision.
 #' See [plot_map()] for left and right.
 #'
@@ -61,7 +61,7 @@ plot_folds <- function(object, folds = c(1, 3, 5, 7, 9), s = NULL, row = NULL,
   invisible(common)
 }
 
-# One model: as many rows as are good for the page. Several: one row each.
+# One model has as many rows as fit the page best, several have one row each.
 draw_folds <- function(betas, common, folds, draw, main, cex, theme) {
   panels <- Map(function(beta, all) {
     overlap <- replace(numeric(nrow(beta)), all, 1)
@@ -119,7 +119,7 @@ check_models <- function(object) {
   models
 }
 
-# The default means: those that there are.
+# Of the default folds, only those that exist are drawn.
 check_shown_folds <- function(folds, models, default) {
   count <- min(vapply(models, function(cv) length(cv$fold.fits), 0L))
   if (default) return(folds[folds <= count])
@@ -139,7 +139,7 @@ fold_coefficients <- function(cv, s, row, place) {
   vapply(cv$fold.fits, function(fold) as.numeric(fold$beta[, row]), numeric(features))
 }
 
-# A function that makes one panel of coefficients in two colours; zeros for a panel without any.
+# A function that makes one panel of coefficients in two colours; a panel of zeros is empty.
 fold_drawer <- function(place, betas, how, look) {
   paint <- function(colours) function(values) {
     unname(ifelse(values > 0, colours[["positive"]], ifelse(values < 0, colours[["negative"]], NA)))

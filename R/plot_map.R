@@ -7,9 +7,9 @@
 #' **Left and right.** By default pictures are in neurological convention: the subject's left is on
 #' the left. `radiological = TRUE` turns that round; a glass brain is then seen from the front and
 #' from below. Letters on every panel say which side is which (L, R, P for posterior, A for
-#' anterior), and the millimetres of each cut stand below it. All of it follows the image's affine;
-#' in which order the voxels are stored does not matter. Images without orientation in their header
-#' get no letters.
+#' anterior), and the position of each cut in millimetres is below it. All of this follows the
+#' image's affine; the order in which voxels are stored does not matter. Images without orientation
+#' in their header get no letters.
 #'
 #' **Cuts** go through the largest regions: the three cuts of `"ortho"` through the largest, those
 #' of `"axial"`, `"coronal"` and `"sagittal"` through one region after the other, then where most
@@ -22,10 +22,10 @@
 #' the MNI template for maps in MNI space (code 4 of the sform, or of the qform where there is no
 #' sform), and the mean of the images for all others.
 #'
-#' The MNI template is the linear average of 152 heads, 2 mm, that the package oro.nifti brings.
+#' The MNI template is the linear average of 152 heads, 2 mm, that comes with the package oro.nifti.
 #' Large letters L and R are painted through all slices of that file. They are removed here: painted
-#' voxels get the value of the same place in the other hemisphere, and where that is painted too
-#' (two strips beside the basal ganglia) a smooth interpolation. That is good enough to see where a
+#' voxels get the value of the same place in the other hemisphere or, if that is painted too (two
+#' strips beside the basal ganglia), a smooth interpolation. That is good enough to see where a
 #' map lies; for a picture in which the anatomy itself matters, give a `template` of your own.
 #'
 #' **Colours** are warm for positive and cold for negative values, darker away from zero. The bar
@@ -33,7 +33,7 @@
 #' have a bar from 0 to 1, and those below the cutoff are not drawn. Zero is transparent. In the
 #' glass brain and on surfaces the colours are the same, with a little shade.
 #'
-#' A **surface**, that is a fit on a [graph_mesh()] that knows where its vertices are, is drawn from
+#' A **surface**, that is a fit on a [graph_mesh()] with positions of its vertices, is drawn from
 #' four sides instead, the first of which shows most of the largest region. The mean of surface
 #' images, such as thickness, is drawn between its 2nd and its 98th percentile.
 #'
@@ -134,7 +134,7 @@ volume_panels <- function(map, type, template, where, look) {
   cuts <- where$cuts
   if (layers$flat) type <- "slice"
   if (type == "3d") return(glass_panels(layers, where$views, look))
-  # The number of a label is not its weight.
+  # The number of a label is not a weight: the labelled voxels alone decide where to cut.
   if (is.null(cuts) && !is.null(map$codes) && type != "slice") {
     cuts <- choose_cuts(replace(layers, "over", list(as_marks(layers$over))), type,
                         where$ncuts)
@@ -147,7 +147,7 @@ as_marks <- function(layer) replace(layer, "volume", list(layer$volume != 0))
 # ---- what to draw --------------------------------------------------------------------------------
 
 # list(values, space or mesh, name, title): one value per feature. Images alone have their mean as
-# anatomy and no values. `threshold` is what is drawn by default, `empty` says why nothing is.
+# anatomy and no values. `threshold` is the default threshold, `empty` says why a map is empty.
 map_of <- function(object, s = NULL, row = NULL, like = NULL) {
   if (inherits(object, "niftiImage") || oro.nifti::is.nifti(object)) return(map_of_image(object))
   if (is_images(object) && !is_surface(object$space)) {
@@ -165,7 +165,7 @@ map_of <- function(object, s = NULL, row = NULL, like = NULL) {
 # The numbers to draw and what they are.
 numbers_of <- function(object, s, row) {
   if (inherits(object, c("n2gfl", "cv.n2gfl"))) {
-    # Not inside `[`: Matrix would put its own words before a message.
+    # Not inside `[`: Matrix would add its own text to an error message.
     row <- map_row(object, s, row)
     return(list(values = as.numeric(full_fit(object)$beta[, row]), name = "coefficient",
                 title = choice_title(object, row), empty = "no feature is selected"))
@@ -239,7 +239,8 @@ over_threshold <- function(map, threshold) {
   map
 }
 
-# A sentence for the picture when the map is empty; also said, as pictures may not be looked at.
+# A sentence for the picture if the map is empty. It is also a message, in case nobody looks at the
+# picture.
 empty_note <- function(map) {
   if (map$name == "mean" || any(map$values != 0)) return(NULL)
   note <- paste0("empty map: ", map$empty %or% "all values are zero")
@@ -247,7 +248,7 @@ empty_note <- function(map) {
   note
 }
 
-# The bar as the cuts show the colours: seen through, on grey.
+# The colour bar as the colours look in cuts: transparent, on grey.
 drawn_bar <- function(bar, map, panels, look) {
   if (map$name == "mean" && is.null(map$mesh)) {
     range <- contrast_range(map$space$mean[!is.na(map$space$mean)])
@@ -295,7 +296,7 @@ check_cuts <- function(cuts, type) {
   if (is.null(cuts)) return(NULL)
   cuts <- check_vector(cuts, "cuts")
   check_finite(cuts, "cuts")
-  if (!length(cuts)) stop_bad("`cuts` must have at least one number, not 0.")
+  if (!length(cuts)) stop_bad("`cuts` must have at least one number, but it is empty.")
   if (type == "ortho" && length(cuts) != 3) {
     stop_bad("`cuts` must be three numbers (x, y, z in mm) for type \"ortho\", not ",
              length(cuts), ".")

@@ -1,8 +1,8 @@
 # Panels of a picture, laid out in one plot region: such a picture fills one cell of par(mfrow = )
 # or layout() like any other plot. A panel is a list: `width` and `height` in mm, `origin`, the mm
 # at its lower left corner, the `caption` below it (and a `short` form of it), the letters in its
-# upper `corners`, and `draw`, a function of two functions that turn mm into the units of the plot.
-# These are inches. A `note` is written across a panel; `ruler` asks for a scale bar.
+# upper `corners`, and `draw`, a function of two functions that turn mm into the units of the plot,
+# which are inches. A `note` is written across a panel; `ruler` asks for a scale bar.
 
 # Draws panels and, to their right, a colour bar. `rows` fixes the number of rows; `columns` and
 # `sides` are headings of columns and rows, `note` is a line below the title. Gives the place of
@@ -35,7 +35,7 @@ draw_panels <- function(panels, bar = NULL, main = NULL, rows = NULL, columns = 
   invisible(place)
 }
 
-# Letters of 12 points are too large for a picture one column of a journal wide: 7 points there.
+# Letters of 12 points are too large for a picture as wide as a journal's column: 7 points there.
 page_cex <- function(width) {
   points <- graphics::par("ps") * graphics::par("cex")
   min(1, max(7, 2 * width) / points)
@@ -48,12 +48,8 @@ caption_lines <- function(panels) {
 }
 
 # Text that shrinks when it would be wider than `width` inches.
-draw_text <- function(x, y, labels, width, cex, ...) {
-  graphics::text(x, y, labels, cex = fitted_cex(labels, width, cex), ...)
-}
-
-fitted_cex <- function(labels, width, cex) {
-  cex * min(1, width / max(graphics::strwidth(labels, units = "inches", cex = cex), 1e-9))
+draw_text <- function(x, y, labels, width, cex, font = 1, ...) {
+  graphics::text(x, y, labels, cex = shrunk_cex(labels, width, cex, font), font = font, ...)
 }
 
 # ---- titles --------------------------------------------------------------------------------------
@@ -62,7 +58,7 @@ fitted_cex <- function(labels, width, cex) {
 wrapped_title <- function(main, width, cex) {
   if (is.null(main) || identical(main, "")) return(NULL)
   if (!is.character(main)) return(list(as.expression(main)))
-  wide <- graphics::strwidth(main, units = "inches", cex = cex, font = 2) / width
+  wide <- text_inches(main, cex, font = 2) / width
   if (wide <= 1) return(list(main))
   as.list(strwrap(main, max(8, floor(nchar(main) / wide))))
 }
@@ -71,10 +67,9 @@ wrapped_title <- function(main, width, cex) {
 draw_titles <- function(main, note, place, size, lines, line, cex, theme) {
   middle <- (min(place$left) + max(place$right)) / 2
   at <- max(place$top) + line * (0.5 + lines[["columns"]])
-  centred <- function(text, cex, ...) {
-    cex <- fitted_cex(text, 0.97 * size[1], cex)
-    half <- graphics::strwidth(text, units = "inches", cex = cex, font = 2) / 2 + 0.015 * size[1]
-    graphics::text(min(max(middle, half), size[1] - half), at, text, cex = cex, ...)
+  centred <- function(text, cex, font = 1, ...) {
+    title <- fit_title(text, middle, 0, size[1], cex, line, font)
+    graphics::text(title$middle, at, text, cex = title$cex, font = font, ...)
   }
   if (!is.null(note)) {
     at <- at + 0.3 * line
@@ -106,8 +101,8 @@ draw_headings <- function(place, columns, sides, line, cex, theme) {
 
 # ---- layout --------------------------------------------------------------------------------------
 
-# Into how many rows the panels go: the number that lets them be largest. A data frame with the
-# left, right, bottom, top of each panel in inches; all have the same scale.
+# Puts the panels into the number of rows that makes them largest. Gives a data frame with the left,
+# right, bottom, top of each panel in inches; all have the same scale.
 place_panels <- function(panels, box, caption, rows = NULL) {
   choices <- if (is.null(rows)) seq_along(panels) else rows
   layouts <- lapply(choices, panel_rows, panels = panels, box = box, caption = caption)
@@ -151,7 +146,7 @@ panel_captions <- function(panels, place, cex) {
   widths <- 0.9 * (place$right - place$left)
   full <- vapply(panels, `[[`, "", "caption")
   short <- vapply(panels, function(panel) panel$short %or% panel$caption, "")
-  fit <- function(text) min(mapply(fitted_cex, text, widths, 0.95 * cex))
+  fit <- function(text) min(mapply(shrunk_cex, text, widths, 0.95 * cex))
   if (fit(full) >= 0.75 * cex) return(list(text = full, cex = fit(full)))
   list(text = short, cex = fit(short))
 }
@@ -161,7 +156,7 @@ draw_panel <- function(panel, place, caption, caption_cex, line, cex, theme) {
   panel$draw(function(h) place$left + (h - panel$origin[1]) * scale,
              function(v) place$bottom + (v - panel$origin[2]) * scale)
   width <- place$right - place$left
-  small <- min(cex, fitted_cex("MMMMMMMMM", width, cex))
+  small <- shrunk_cex("MMMMMMMMM", width, cex)
   inset <- 0.55 * line * small / cex
   draw_haloed(c(place$left + inset, place$right - inset), place$top - inset, panel$corners, small,
               theme)
@@ -185,8 +180,8 @@ draw_haloed <- function(x, y, labels, cex, theme) {
   graphics::text(x, y, labels, cex = cex, col = theme$text)
 }
 
-# A length at the lower left of the first panel that asks for one: all panels have one scale. A
-# round number of mm that fits.
+# A scale bar at the lower left of the first panel that asks for one: all panels have one scale. Its
+# length is a round number of mm that fits.
 draw_ruler <- function(panels, place, line, cex, theme) {
   first <- which(vapply(panels, function(panel) isTRUE(panel$ruler), NA))[1]
   if (is.na(first)) return(invisible())

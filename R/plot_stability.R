@@ -6,17 +6,17 @@
 #'   what a more stable row costs in accuracy. Without a grid the measures of the one row are drawn
 #'   as dots.
 #' @param measures Columns of `x` to draw, or `"all"`. By default `es.fit`, `mdc`, `dice`,
-#'   `nogueira` and `dice.near`, as far as they are there; for `type = "tradeoff"` one, `nogueira`.
+#'   `nogueira` and `dice.near`, as far as `x` has them; for `type = "tradeoff"` one, `nogueira`.
 #' @param which Which panels of the grid to draw: their numbers, or their names, `"cvm"` for the
-#'   score and those of `measures`. By default all of them, as far as there is room or `measures`
-#'   is given; or one, if you have set up several figures: Nogueira's measure if it is there, else
-#'   the first measure. See *Several panels*.
+#'   score and those of `measures`. By default all of them if `measures` is given, otherwise as
+#'   many as there is room for; or one, if you have set up several figures: Nogueira's measure if it
+#'   is there, else the first measure. See *Several panels*.
 #' @param main Title of the picture.
 #' @param ... Graphical parameters for the lines and points, such as `lwd` or `cex`.
 #' @details
 #' The bars at the score are one standard error, the band around Nogueira's measure is its interval.
 #' The axis of `lambda1` is logarithmic, with the largest on the left, as in [plot.cv.n2gfl()]. The
-#' rows that the cross-validation chose have the same signs as there.
+#' rows that the cross-validation chose have the same symbols as there.
 #' @inheritSection plot.n2gfl Several panels
 #' @return `x`, invisibly.
 #' @seealso [stability()]
@@ -213,7 +213,7 @@ plot_measure_dots <- function(x, measures, main, dots) {
   # ES and distances have scales of their own.
   measures <- setdiff(measures, smaller_is_better)
   if (!length(measures)) {
-    stop_bad("`measures` must have one on the scale from -1 to 1 to be drawn for a single row.")
+    stop_bad("`measures` must include one on the scale from -1 to 1 to be drawn for a single row.")
   }
   values <- vapply(measures, function(name) x[[name]][1], 1)
   at <- rev(seq_along(values))

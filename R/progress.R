@@ -1,11 +1,11 @@
-# Long work shows how far it is. One object counts the pieces of a call (rows of a grid, folds,
+# Progress of long work. One object counts the pieces of a call (rows of a grid, folds,
 # images) and draws the count. Only the session that was called draws, never a worker.
 #
-# Who shows the count, in this order:
+# The first of these that applies shows the count:
 # - progressr, if the user has switched it on (handlers(global = TRUE), or with_progress() around);
 # - a plain bar on the message stream, from the first piece on, if the call has `trace.it = 1`;
 # - a bar of cli, if the session is interactive: cli shows it when the work lasts for 2 seconds;
-# - nobody. The object is then NULL, which all functions here accept, and the work has no callbacks.
+# - none. The object is then NULL, which all functions here accept, and the work has no callbacks.
 
 # `total` is the number of pieces, NA if only the work can say it (it then sets progress$total).
 # `unit` is what the plain bar calls a piece. `auto`: FALSE leaves cli's bar out.
@@ -13,7 +13,7 @@ start_progress <- function(title, total = NA, trace = FALSE, unit = "", auto = T
   draw <- if (!is_progressr_on()) {
     if (trace) plain_drawer(unit) else if (auto && is_interactive()) cli_drawer(title)
   }
-  # progressr is told whenever it is loaded: somebody else may listen to its conditions
+  # progressr is told whenever it is loaded: other code may handle its conditions
   if (!is.null(draw) || isNamespaceLoaded("progressr")) new_progress(total, draw)
 }
 
@@ -73,7 +73,7 @@ end_progress <- function(progress) {
 
 seconds_now <- function() proc.time()[["elapsed"]]
 
-# Option "rlang_interactive" is the convention by which tests and other packages overrule it. A
+# Option "rlang_interactive" is the convention by which tests and other packages override it. A
 # document that is knitted from the console is not interactive.
 is_interactive <- function() {
   asked <- getOption("rlang_interactive")
@@ -109,7 +109,7 @@ row_callback <- function(progress) {
 
 # ---- progressr -----------------------------------------------------------------------------------
 
-# Does progressr show what it is told? If it is only loaded, nobody listens.
+# Does progressr show progress? If it is only loaded, nothing handles its conditions.
 is_progressr_on <- function() {
   if (!isNamespaceLoaded("progressr")) return(FALSE)
   # with_progress() without handlers that are enabled shows nothing
@@ -175,7 +175,7 @@ progress_status <- function(progress) {
          if (!is.na(left)) paste0(" | ", time_text(left), " left"))
 }
 
-# As if what is left takes as long as what was done; NA at the start.
+# Assumes that what is left takes as long as what was done; NA at the start.
 seconds_left <- function(progress, now = seconds_now()) {
   done <- progress$done + progress$inside
   worked <- done - progress$skipped

@@ -1,8 +1,8 @@
 #' Table of the regions that a fit found
 #'
 #' One row for each connected region of voxels (or vertices) with a coefficient that is not zero:
-#' how large it is, where it is, how much it weighs, and what an atlas calls it. For stability
-#' selection, the regions of the features whose probability reaches the cutoff.
+#' its size, position and weight, and its name in an atlas. For stability selection, the regions of
+#' the features whose probability reaches the cutoff.
 #'
 #' @details
 #' Positions are millimetres of the images' space and do not depend on how the images are stored.
@@ -12,19 +12,19 @@
 #' The atlas may have any grid: each voxel gets the atlas's label at the nearest point of that grid.
 #'
 #' A label file has number and name in each line (`17 Left-Hippocampus`), or name and number.
-#' Colours after the name, as in FreeSurfer's tables, and comments are left out. Of two numbers, as
-#' in AAL's `37 Hippocampus_L 4101`, the column is used that has more of the atlas's numbers. XML
-#' files of FSL and SPM are read as well. In those of FSL's probabilistic atlases the first label
-#' has the index 0, and the value 1 in the images of the most probable label (`maxprob`), which are
-#' the ones to use here: 1 is added to the index. In FSL's label atlases index and value are the
-#' same.
+#' Colours after the name, as in FreeSurfer's tables, and comments are left out. If there are two
+#' columns of numbers, as in AAL's `37 Hippocampus_L 4101`, the one with more of the atlas's numbers
+#' is used. XML files of FSL and SPM are read as well. In those of FSL's probabilistic atlases the
+#' first label has the index 0, and the value 1 in the images of the most probable label
+#' (`maxprob`), which are the ones to use here: 1 is added to the index. In FSL's label atlases
+#' index and value are the same.
 #'
 #' Sizes are in the units of what was fitted: a table of images has the columns `voxels` and `mm3`,
 #' a table of a surface has `vertices` and `mm2` instead. A vertex has a third of the area of each
 #' triangle around it.
 #'
-#' Printing shows which row of the grid the table is of, with its lambdas, and the first regions.
-#' The attribute `choice` has that line, `coords` says what the positions are.
+#' Printing shows which row of the grid the table describes, its lambdas, and the first regions. The
+#' attribute `choice` holds that line, and `coords` the unit of the positions.
 #' @inheritParams write_map
 #' @param atlas `NULL`, or an image with a whole number for each structure, 0 for none: a path or an
 #'   image of class `nifti` or `niftiImage` in the same space.
@@ -134,8 +134,8 @@ region_row <- function(nodes, k, map, place) {
   row
 }
 
-# Of the largest values the one nearest to their centre; of several, the first from left, back and
-# below. Never the first in storage.
+# The largest value. If several are largest, the one nearest to their centre; if this does not
+# decide, the leftmost, rearmost and lowest. The order of storage does not matter.
 peak_node <- function(values, mm) {
   top <- which(abs(values) >= max(abs(values)) * (1 - 1e-8))
   away <- rowSums(sweep(mm[top, , drop = FALSE], 2, colMeans(mm[top, , drop = FALSE]))^2)
@@ -188,7 +188,7 @@ print.n2gfl_regions <- function(x, rows = 20, digits = 3, ...) {
   invisible(x)
 }
 
-# The columns that fit on a screen, rounded. Columns that a user has taken away are left out.
+# The columns that fit on a screen, rounded. Columns that the user has removed are left out.
 shown_regions <- function(table, digits) {
   where <- function(names) {
     if (all(names %in% names(table))) do.call(paste, lapply(table[names], round))

@@ -1,10 +1,9 @@
-# Images, masks and atlases on other grids: which values they have at the voxels of a given one. The
-# way from one grid to another leads through millimetres, so that it does not depend on the order of
-# storage.
+# Resampling: the values of images, masks and atlases at the voxels of another grid. Positions are
+# compared in millimetres, so that results do not depend on the order of storage.
 
 # A source whose images are all on the grid of the first or, if it is given, of `target`: a list
-# with dim, affine and oriented. Images on another grid are interpolated when they are read if
-# `resample`, and refused otherwise.
+# with dim, affine and oriented. If `resample` is TRUE, images on another grid are
+# interpolated when they are read; otherwise they are refused.
 on_one_grid <- function(source, target, resample) {
   # Volumes of one file have one grid.
   grids <- if (is.null(source$grids)) list(source) else source$grids
@@ -58,7 +57,7 @@ resample_mask <- function(mask, grid) {
   mm <- voxel_mm(grid$affine, arrayInd(seq_len(prod(grid$dim)), grid$dim))
   inside <- array(nearest_values(mask, mm), grid$dim) != 0
   if (!any(inside)) {
-    stop_bad("`mask` must have a voxel on the grid of the images, but all that are not zero are ",
+    stop_bad("`mask` must have a voxel on the grid of the images, but all its nonzero voxels are ",
              "outside of it.")
   }
   inside
@@ -66,8 +65,8 @@ resample_mask <- function(mask, grid) {
 
 # The value at the grid point nearest to each position; 0 outside of the image.
 nearest_values <- function(image, mm) {
-  # A hair towards right, front and top: a position midway between two points of the grid must not
-  # be decided by the order of storage.
+  # Shift positions slightly to the right, front and top: for a position midway between two points
+  # of the grid, the order of storage must not decide.
   mm <- sweep(mm, 2, c(1, 2, 3) * 1e-5, "+")
   back <- solve(image$affine)
   index <- round(sweep(mm %*% t(back[1:3, 1:3]), 2, back[1:3, 4], "+")) + 1

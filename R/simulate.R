@@ -1,8 +1,8 @@
 #' Simulate a cohort of brain images
 #'
-#' Makes grey-matter images of phantom heads by formula: no data of real people. Patients have lost
-#' grey matter in the hippocampus and the parahippocampal gyrus of both sides. Comes as a matrix
-#' with its graph, as an images object, or as NIfTI files on disk.
+#' Makes grey-matter images of phantom heads from formulas, without data of real people. Patients
+#' have lost grey matter in the hippocampus and the parahippocampal gyrus of both sides. The cohort
+#' comes as a matrix with its graph, as an images object, or as NIfTI files on disk.
 #'
 #' @details
 #' The head is made of formulas in millimetres: two hemispheres with a folded ribbon of cortex,
@@ -10,13 +10,13 @@
 #' subject is the template times
 #'
 #' * a global factor: total intracranial volume (larger in men), age (0.4 % of grey matter a year),
-#'   scanner site, what these do not explain (standard deviation 3 %), and a diffuse loss of 2.5 %
+#'   scanner site, unexplained variation (standard deviation 3 %), and a diffuse loss of 2.5 %
 #'   with the disease;
-#' * one plus smooth noise, one broad field (kernel of 14 mm, standard deviation 6 %) and one fine
-#'   field (5 mm, 10 %);
+#' * one plus smooth noise: a broad field (kernel of 14 mm, standard deviation 6 %) and a fine field
+#'   (5 mm, 10 %);
 #' * one minus the atrophy. It is the severity of the subject's disease times 26 % in the
-#'   hippocampus and 20 % in the parahippocampal gyrus, on each side a little different, and grows
-#'   with age too. Severity is about 1 in patients, about 0 in controls, and varies in both;
+#'   hippocampus and 20 % in the parahippocampal gyrus, slightly different on each side, and also
+#'   grows with age. Severity is about 1 in patients, about 0 in controls, and varies in both;
 #' * one plus 10 % of the severity in a few false regions, where the segmentation is misled by wider
 #'   ventricles and sulci: there patients seem to have more grey matter.
 #'
@@ -30,10 +30,10 @@
 #' **Presets** have the class sizes of the three tasks of Xin and others (2015), and at 8 mm a mask
 #' of about 2,500 voxels, as they had: `"15ADNC"` (64 patients, 90 controls), `"30ADNC"` (66 and
 #' 110, a little less noise: the stronger scanner) and `"15MCINC"` (208 and 90; mild cognitive
-#' impairment: severity 0.4 on average, and less even).
+#' impairment: severity 0.4 on average, and more variable).
 #'
-#' Random numbers come from the session's generator: call [set.seed()] first for the same cohort
-#' again. Files or no files, the numbers are the same.
+#' Random numbers come from the session's generator: call [set.seed()] first to get the same cohort
+#' again. The numbers are the same with and without files.
 #' @param n Number of subjects (half of them patients), or two numbers (patients, controls), or the
 #'   name of a preset.
 #' @param dim Size of the images, two or three whole numbers. Two make one axial slice through the
@@ -42,8 +42,9 @@
 #' @param effect How strong the atrophy is, 1 as described below; 0 makes patients like controls.
 #' @param noise How strong the noise and the differences between subjects are, 1 as described below.
 #' @param family Kind of outcome: `"binomial"` (a diagnosis) or `"gaussian"` (a score).
-#' @param dir Folder to write to, made when it is not there, or `NULL`. It gets one NIfTI file per
-#'   subject, `subjects.csv`, `mask.nii.gz`, `truth.nii.gz`, `atlas.nii.gz` and `labels.csv`.
+#' @param dir Folder to write to, which is created if it does not exist, or `NULL`. It gets one
+#'   NIfTI file per subject, `subjects.csv`, `mask.nii.gz`, `truth.nii.gz`, `atlas.nii.gz` and
+#'   `labels.csv`.
 #' @param ... Must be empty.
 #' @return A list of class `n2gfl_cohort`:
 #'   \item{x}{Matrix with one row per subject and one column per voxel of the mask.}
@@ -56,8 +57,8 @@
 #'   \item{mask}{Logical array.}
 #'   \item{data}{Data frame of the subjects: `subject`, `diagnosis`, `score`, `age`, `sex`, `tiv` in
 #'     litres, `site`, and `file` when files were written.}
-#'   \item{images}{The same `x` and `graph` with their place in space: takes the place of `x` in
-#'     [n2gfl()], and no `graph` is needed then.}
+#'   \item{images}{The same `x` and `graph` with their positions in space: give it to [n2gfl()] as
+#'     `x`, which then needs no `graph`.}
 #'   \item{atlas, labels}{Integer array with a number for each place and side, and the table of
 #'     `index` and `name`.}
 #'   \item{files}{Named character vector of the files written, or `NULL`.}
@@ -192,26 +193,26 @@ check_cohort_dir <- function(dir) {
     stop_bad("`dir` must be the path of a folder or NULL, not ", describe(dir), ".")
   }
   if (!dir.exists(dir) && !dir.create(dir, recursive = TRUE, showWarnings = FALSE)) {
-    stop_bad("`dir` must be a folder that can be made, not ", quoted(dir), ".")
+    stop_bad("`dir` must be a folder that can be created, not ", quoted(dir), ".")
   }
   normalizePath(dir, winslash = "/")
 }
 
-# Voxels so coarse that a diseased region has none would make a cohort without truth.
+# If voxels are so coarse that a diseased region has none, the cohort has no truth.
 check_phantom <- function(anatomy, grid) {
   wanted <- seq_len(2 * max(phantom_diseased))
   if (!all(wanted %in% anatomy$atlas)) {
     stop_bad("`dim` or `voxel_size` must give voxels small enough for the hippocampus, but at ",
-             paste(signif(grid$voxel_size, 3), collapse = " x "), " mm it is lost.")
+             paste(signif(grid$voxel_size, 3), collapse = " x "), " mm no voxel is left of it.")
   }
 }
 
 # ---- subjects ------------------------------------------------------------------------------------
 
-# The table, and what stays hidden: severity, and each subject's global factor.
+# The table, and what it does not show: severity, and each subject's global factor.
 simulate_subjects <- function(plan) {
   n <- sum(plan$size)
-  # In random order: the first hundred of a cohort are a fair part of it.
+  # In random order, so that the first hundred subjects are a random part of the cohort.
   patient <- rep(c(TRUE, FALSE), plan$size)[sample.int(n)]
   severity <- if (plan$outcome == "diagnosis") {
     pmax(patient + stats::rnorm(n, sd = ifelse(patient, plan$spread, 0.2)), -0.3)
@@ -279,7 +280,8 @@ field_kernels <- function(grid, millimetres) {
   })
 }
 
-# Smooths along the first axis, then makes it the last one; after all axes the order is the old one.
+# Smooths along the first axis, then makes it the last one; after all axes, they are in the old
+# order.
 random_field <- function(kernels) {
   field <- stats::rnorm(prod(vapply(kernels, nrow, 1L)))
   for (kernel in kernels) field <- t(kernel %*% matrix(field, nrow(kernel)))
@@ -309,7 +311,7 @@ write_cohort <- function(cohort, dir) {
   files <- paste0(cohort$data$subject, "_gm.nii.gz")
   cohort$data$file <- path(files)
   cohort$images$data <- cohort$data
-  # Beside the images, so that the folder can move: names only.
+  # Names without the folder, so that it can be moved.
   utils::write.csv(cbind(cohort$data[names(cohort$data) != "file"], file = files),
                    path("subjects.csv"), row.names = FALSE)
   maps <- c(mask = "mask.nii.gz", truth = "truth.nii.gz", atlas = "atlas.nii.gz",

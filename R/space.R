@@ -33,8 +33,8 @@ image_space <- function(object, name = "object") {
     stop_bad("`", name, "` must be made from images, with voxels, not from surfaces.")
   }
   if (!inherits(space, "n2gfl_space")) {
-    stop_bad("`", name, "` must know where its features are in the brain, but it was not made ",
-             "from images: see read_images().")
+    stop_bad("`", name, "` must hold the positions of its features in the brain, but it was not ",
+             "made from images: see read_images().")
   }
   space
 }
@@ -49,7 +49,7 @@ voxel_mm <- function(affine, index) {
 space_mm <- function(space) voxel_mm(space$affine, arrayInd(which(space$mask), space$dim))
 
 # Which mm axis (x, y, z) each array axis follows, and in which direction (+1: array index and mm
-# grow together). All results in millimetres are made to depend on these alone, never on storage.
+# grow together). Results in millimetres depend on these alone, never on the order of storage.
 mm_axes <- function(affine) {
   directions <- affine[1:3, 1:3]
   directions <- sweep(directions, 2, sqrt(colSums(directions^2)), "/")

@@ -1,16 +1,16 @@
 #' Read surfaces
 #'
 #' Reads values on a surface mesh, such as cortical thickness, for many subjects: GIFTI files
-#' through the gifti package. The result is used like images from [read_images()], and surfaces of
-#' another scale than the others are named in a warning, as there.
+#' through the gifti package. The result is used like images from [read_images()], and a warning
+#' names surfaces whose scale differs from that of the others, as there.
 #'
 #' @param files The values, one per vertex: paths of GIFTI files (`.func.gii`, `.shape.gii`, ...),
 #'   one per subject; or a matrix with one row per subject and one column per vertex; or a data
 #'   frame with a column `file`. `NULL` reads the mesh alone.
 #' @param mesh The surface: path of a GIFTI file (`.surf.gii`) with vertices and triangles, or a
 #'   graph from [graph_mesh()] with `coords`.
-#' @param mask `NULL`, or `TRUE` for each vertex to use; also the path of a GIFTI file that is not 0
-#'   there.
+#' @param mask `NULL`; a vector that is `TRUE` for each vertex to use; or the path of a GIFTI file
+#'   that is not 0 there.
 #' @param data A data frame with one row per subject, see [read_images()].
 #' @param ... Must be empty.
 #' @return Without `files` a graph, see [graph_mesh()]. Otherwise an object of class `n2gfl_images`
@@ -177,7 +177,7 @@ write_surface_map <- function(map, surface, file) {
   write_gifti(list(gifti_array(matrix(values), "NIFTI_INTENT_NONE", type, map$description)), file)
 }
 
-# Plain text inside the XML: any reader takes it, and 9 digits are all that a float has.
+# Plain text inside the XML: any reader accepts it, and 9 digits are all that a float has.
 gifti_array <- function(values, intent, type, description = "") {
   text <- if (type == "NIFTI_TYPE_INT32") format(values, scientific = FALSE, trim = TRUE) else {
     formatC(values, digits = 9, format = "g")

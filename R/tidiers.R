@@ -130,10 +130,10 @@ check_data_frame <- function(data, n) {
 
 #' Pictures with ggplot2
 #'
-#' The pictures of [plot.n2gfl()] and [plot.cv.n2gfl()] as ggplots, of the same data, to be changed
-#' and combined as usual. They need the package ggplot2. The numbers of regions, on the upper axes
-#' there, are left out. A ggplot does not know its device: the default of `which` is all panels or,
-#' if there are more than 12, 12 that are evenly spread.
+#' The pictures of [plot.n2gfl()] and [plot.cv.n2gfl()] as ggplots of the same data, which can be
+#' changed and combined as usual. They need the package ggplot2. The numbers of regions, on the
+#' upper axes there, are left out. A ggplot does not know its device: the default of `which` is all
+#' panels or, if there are more than 12, 12 that are evenly spread.
 #'
 #' @param object A fit from [n2gfl()] or a cross-validation from [cv.n2gfl()].
 #' @inheritParams plot.n2gfl
@@ -192,7 +192,7 @@ check_autoplot_dots <- function(given) {
 # ggplot2's way to name a column of its data.
 utils::globalVariables(".data")
 
-# The legend below leaves the width to the panels.
+# The legend is below, which leaves the whole width to the panels.
 ggplot_theme <- function() {
   ggplot2::theme_classic(base_size = 10) +
     ggplot2::theme(strip.background = ggplot2::element_blank(), strip.clip = "off",
@@ -215,7 +215,7 @@ panel_factor <- function(panel, lambdas, fixed) {
   factor(panel, seq_along(lambdas), labels)
 }
 
-# Several panels have room for every other tick.
+# Several panels have room for every other tick only.
 position_scale <- function(ticks, reversed, panels) {
   if (is.null(ticks)) return(ggplot2::scale_x_continuous())
   if (panels > 1) ticks <- every_other(ticks)
@@ -298,7 +298,7 @@ ggplot_curves <- function(data, which, col) {
     ggplot2::labs(x = xvar_title("lambda1"), y = data$name) + choice_labels(data) + ggplot_theme()
 }
 
-# The default row as title, and what is odd about the chosen rows as caption.
+# The default row as title, and remarks about unusual chosen rows as caption.
 choice_labels <- function(data) {
   notes <- if (length(data$notes)) paste(strwrap(data$notes, 70), collapse = "\n")
   ggplot2::labs(subtitle = data$title, caption = notes)

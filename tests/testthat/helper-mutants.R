@@ -172,8 +172,8 @@ judge_mutant <- function(mutant) {
   answer <- tryCatch(
     withCallingHandlers(read_images(mutant$path, threshold = -1e308, na = "zero"),
                         warning = function(w) {
-                          # A damaged value may well be of another scale.
-                          if (grepl("another scale", conditionMessage(w))) {
+                          # A damaged value may have a different scale.
+                          if (grepl("different scale", conditionMessage(w))) {
                             invokeRestart("muffleWarning")
                           }
                           stop("a warning: ", conditionMessage(w))

@@ -29,7 +29,7 @@ heard <- function(code) {
 same_fit <- function(a, b) expect_identical(a[c("a0", "gamma", "beta", "grid")],
                                             b[c("a0", "gamma", "beta", "grid")])
 
-test_that("a table in another order than the images is matched by name, and said so once", {
+test_that("a table in another order than the images is matched by name, and one message says so", {
   p <- small_cohort()
   right <- fit_images(p$images, p$subjects$diagnosis, covariates = ~ age, data = p$subjects)
   by_vector <- heard(fit_images(p$images, p$shuffled$diagnosis, covariates = ~ age,
@@ -77,7 +77,7 @@ test_that("files are matched by path, name, participant and number", {
   expect_identical(match_names(c("sub-1_a", "sub-1_b"), c("sub-1", "sub-2"))$found, 0L)
 })
 
-test_that("numbers name rows only in a column that says so", {
+test_that("numbers identify rows only in a column that is meant for it", {
   x <- matrix(stats::rnorm(8), 4, dimnames = list(61:64, NULL))
   data <- data.frame(age = 64:61, score = 1:4)
   expect_identical(align_table(data, rownames(x), FALSE)$data, data)
@@ -97,7 +97,7 @@ test_that("a table may have further rows, and must have all that are needed", {
   expect_snapshot(refusal(fit_images(p$images, "diagnosis", data = p$subjects[c(1, 1:23), ])))
 })
 
-test_that("rows that nothing names are taken in order, and images say so", {
+test_that("rows without names are taken in order, and a message says so for images", {
   p <- small_cohort()
   unnamed <- p$subjects[c("diagnosis", "age")]
   fit <- heard(fit_images(p$images, "diagnosis", data = unnamed))
@@ -113,7 +113,7 @@ test_that("a vector without names beside a moved table must be one of its column
   p <- small_cohort()
   expect_snapshot(refusal(suppressMessages(
     fit_images(p$images, rev(p$subjects$diagnosis), covariates = ~ age, data = p$shuffled))))
-  # In the order of the images already: it is a column of the table as it was matched.
+  # Already in the order of the images: it equals a column of the table after matching.
   right <- fit_images(p$images, p$subjects$diagnosis, covariates = ~ age, data = p$subjects)
   same_fit(suppressMessages(fit_images(p$images, p$subjects$diagnosis, covariates = ~ age,
                                        data = p$shuffled)), right)

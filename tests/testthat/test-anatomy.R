@@ -1,6 +1,6 @@
 # What is drawn below a map.
 
-# Another function in the place of one of the package's, for one test.
+# Replaces one of the package's functions for one test.
 local_replaced <- function(name, value, env = parent.frame()) {
   real <- get(name, asNamespace("n2gfl"))
   utils::assignInNamespace(name, value, "n2gfl")
@@ -63,7 +63,7 @@ test_that("the header of the template says where left is, and the letters in it 
   layer <- as_layer(opened$values, opened$affine)
   expect_equal(layer$volume, as.array(image), ignore_attr = TRUE)
   # An L is painted on the left and an R on the right: the foot of the L is wide and its top is
-  # narrow, the R has a bowl and more of everything.
+  # narrow; the R has a bowl and covers more pixels.
   painted <- painted_columns(layer$volume)
   left <- painted[layer$mm$x < 0, ]
   right <- painted[layer$mm$x > 0, ]
@@ -88,7 +88,7 @@ test_that("the letters are taken out of the template, and nothing else is change
   kept <- array(!painted, dim(opened$values))
   expect_identical(template$volume[kept], as.double(opened$values[kept]))
   expect_false(any(painted_columns(template$volume)))
-  # Deep in the paint, white matter and not paint: the values are those of the other side.
+  # Inside the paint there is white matter: the values are those of the other side.
   brain <- template$volume[, , 45]
   expect_lt(max(brain[painted]), 230)
   expect_lt(stats::median(abs(brain[painted] - brain[91:1, ][painted])), 15)
@@ -156,7 +156,7 @@ test_that("the simulated head overlaps the template in mm", {
 
 # ---- images of other packages --------------------------------------------------------------------
 
-test_that("images of both packages are in their place, and flipped ones are refused", {
+test_that("images of both packages are in the right place, and flipped ones are refused", {
   local_device()
   map <- stored_map("LAS")
   volume <- replace(array(0, map$space$dim), map$space$mask, map$values)

@@ -32,7 +32,7 @@ test_that("AUC, DeLong's interval and the ROC curve are pROC's, with and without
     theirs <- pROC::roc(data$y, data$p, quiet = TRUE, direction = "<", levels = 0:1)
     limits <- as.numeric(pROC::ci.auc(theirs, conf.level = level, method = "delong"))
     expect_equal(values_of(ours, "auc"), limits[c(2, 1, 3)])
-    # theirs runs from the smallest threshold on
+    # pROC's curve starts at the smallest threshold
     expect_equal(rev(ours$roc$sensitivity), theirs$sensitivities)
     expect_equal(rev(ours$roc$specificity), theirs$specificities)
   }
@@ -60,7 +60,7 @@ test_that("shares have Wilson's intervals", {
                data.frame(t(wilson(3, 5, 0.9)[-1])), ignore_attr = TRUE)
   # a probability equal to the threshold is the first class
   expect_equal(values_of(assess_numbers(y, p, threshold = 0.7), "sensitivity")[1], 2 / 5)
-  # all or nothing stays inside 0 and 1
+  # limits of shares of 0 and 1 stay inside 0 and 1
   expect_identical(wilson_interval(c(0, 1), 10, 0.95)$upper[2], 1)
   expect_identical(wilson_interval(c(0, 1), 10, 0.95)$lower[1], 0)
 })
@@ -138,7 +138,7 @@ test_that("the calibration table: bins of equal size, by hand", {
   expect_equal(a$calibration$to, c(3, 6, 9, 12) / 13)
   expect_equal(a$calibration[c("lower", "upper")],
                data.frame(wilson_interval(rep(1 / 3, 4), 3, 0.95)))
-  # ties are not torn apart; predictions that are all the same are one bin
+  # ties stay in one bin; predictions that are all equal make one bin
   expect_equal(assess_numbers(y, rep(c(0.2, 0.8), 6), bins = 4)$calibration$n, c(6, 6))
   same <- assess_numbers(y, rep(0.3, 12))
   expect_identical(nrow(same$calibration), 1L)
@@ -162,12 +162,12 @@ test_that("whole weights give the estimates of rows that occur as often; 0 is le
                estimates(data$y[often], data$p[often], family = "gaussian"))
   a <- assess_numbers(data$y, data$p, w)
   expect_identical(a$nobs, sum(w > 0))
-  # but weights are no observations: intervals are wider
+  # but weights are not observations: intervals are wider
   width <- function(a) a$measures$upper - a$measures$lower
   narrow <- assess_numbers(data$y[often], data$p[often])
   expect_true(all(width(a) > width(narrow)))
   expect_match(a$notes, "effective number", all = FALSE)
-  # their scale does not matter, and equal ones are none
+  # the scale of weights does not matter, and equal weights change nothing
   expect_equal(assess_numbers(data$y, data$p, 7 * w)$measures, a$measures)
   expect_equal(assess_numbers(data$y, data$p, rep(2, 30))$measures,
                assess_numbers(data$y, data$p)$measures)
@@ -186,7 +186,7 @@ test_that("repeats: means of the estimates, and intervals no narrower than those
     widths <- vapply(each, function(a) a$measures$upper - a$measures$lower, estimate)
     expect_true(all(all$measures$upper - all$measures$lower > 0.99 * apply(widths, 1, min)))
     expect_identical(all$repeats, 3L)
-    # the same predictions again are no news
+    # repeating the same predictions adds no information
     twice <- assess_numbers(y, p[, c(1, 1)], family = family)
     expect_equal(twice$measures, each[[1]]$measures)
     expect_equal(twice$calibration, each[[1]]$calibration)
@@ -250,7 +250,7 @@ test_that("measures of held-out predictions agree with the cross-validation's ow
   expect_identical(cv$y, (data$y == "well") + 0)
 })
 
-test_that("nested predictions come first: they are honest", {
+test_that("nested predictions are preferred: they are not biased by the choice of the row", {
   withr::local_seed(69)
   cv <- quick_cv(cv_problem("binomial"), nested = TRUE)
   a <- assess(cv)
@@ -262,11 +262,11 @@ test_that("nested predictions come first: they are honest", {
   plain <- assess(cv, nested = FALSE)
   expect_identical(plain$source, "held out")
   expect_identical(plain$predictions$predicted, stats::plogis(unname(cv$held.out[, "min"])))
-  # a row by its number is no procedure that could be nested
+  # a row given by its number cannot be nested: the outer folds chose their own rows
   expect_identical(assess(cv, row = cv$index[["min"]])$source, "held out")
 })
 
-test_that("new data: what predict() says about them", {
+test_that("assessments of new data use the predictions of predict()", {
   withr::local_seed(70)
   data <- cv_problem("binomial", n = 100)
   data$y <- factor(c("well", "ill")[1 + data$y], c("well", "ill"))
@@ -285,7 +285,7 @@ test_that("new data: what predict() says about them", {
   weighted <- assess(cv, data$x[new, ], data$y[new], newweights = rep(0:1, 20))
   half <- new[c(FALSE, TRUE)]
   expect_identical(weighted$measures, assess(cv, data$x[half, ], data$y[half])$measures)
-  # covariates and offset find their way
+  # covariates and offset are used
   z <- stats::rnorm(100)
   cv <- quick_cv(train, covariates = cbind(z = z[-new]), offset = rep(0.3, 60))
   a <- assess(cv, data$x[new, ], data$y[new], newcovariates = cbind(z = z[new]),
@@ -293,14 +293,14 @@ test_that("new data: what predict() says about them", {
   expect_identical(a$nobs, 40L)
 })
 
-test_that("a cross-validation that an older version saved says what to do", {
+test_that("for a cross-validation saved by an older version, the error says what to do", {
   for (file in dir(test_path("fixtures"), "^saved-.*[.]rds$", full.names = TRUE)) {
     cv <- readRDS(file)$cv
     if (is.null(cv$held.out)) expect_error(assess(cv), "older version.*run cv.n2gfl\\(\\) again")
   }
 })
 
-test_that("an empty map is said to be one", {
+test_that("a note says that a map is empty", {
   withr::local_seed(71)
   data <- cv_problem("gaussian")
   data$y <- stats::rnorm(60)
@@ -325,7 +325,7 @@ test_that("print", {
   expect_identical(value, list(value = a, visible = FALSE))
 })
 
-test_that("pictures leave graphics parameters alone, respect mfrow and refuse what is not there", {
+test_that("pictures restore graphics parameters, respect mfrow and refuse what does not exist", {
   local_device()
   a <- assess_numbers(rep(0:1, 20), stats::ppoints(40))
   b <- assess_numbers(1:40, (40:1)^1.5, family = "gaussian")
@@ -343,7 +343,7 @@ test_that("pictures leave graphics parameters alone, respect mfrow and refuse wh
   expect_snapshot(refusal(plot(a, type = "pr")))
 })
 
-test_that("the pictures are those that were looked at", {
+test_that("pictures are unchanged since they were checked by eye", {
   skip_if_not_installed("vdiffr")
   skip_in_check()
   p <- stats::ppoints(60)

@@ -1,4 +1,4 @@
-# Every message is one sentence that names the argument, what came and what was expected.
+# Every message is one sentence that names the argument, what was given and what was expected.
 
 x <- matrix(sin(1:50), 10, 5)
 y <- cos(1:10)
@@ -67,7 +67,7 @@ test_that("a binomial y has two classes", {
   expect_snapshot(refusal(fit_with(y = with_value(factor(classes), NA), family = "binomial")))
   expect_snapshot(refusal(fit_with(y = with_value(classes, Inf), family = "binomial")))
   expect_snapshot(refusal(fit_with(y = classes[-1], family = "binomial")))
-  # A class whose weights are all zero is not there.
+  # A class whose weights are all zero counts as missing.
   expect_snapshot(refusal(fit_with(y = classes, weights = rep(0:1, 5), family = "binomial")))
 })
 

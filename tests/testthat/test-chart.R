@@ -75,7 +75,7 @@ test_that("a chart takes one cell of par(mfrow) or layout() and leaves the layou
   }
 })
 
-test_that("cells are found however they were set up", {
+test_that("cells are found in whatever way they were set up", {
   withr::with_pdf(NULL, {
     expect_false(in_users_cell())
     graphics::par(oma = c(1, 1, 1, 1))
@@ -118,12 +118,12 @@ test_that("panels that cannot be read are not drawn, and a message says which we
   small <- function(code, size = c(3, 2.2)) {
     withr::with_pdf(NULL, width = size[1], height = size[2], code)
   }
-  expect_message(small(plot(cv)), paste("In a figure of 3 by 2.2 inches there is room for 1 of 9",
-                                        "readable panels: which = 4. Give `which`"), fixed = TRUE)
-  expect_message(small(plot(fit), c(3.3, 3.3)), "4 of 9 readable panels: which = c(1, 4, 6, 9).",
-                 fixed = TRUE)
+  expect_message(small(plot(cv)), paste("A figure of 3 by 2.2 inches has room for 1 of 9 panels",
+                                        "that can be read: which = 4. Give `which`"), fixed = TRUE)
+  expect_message(small(plot(fit), c(3.3, 3.3)),
+                 "4 of 9 panels that can be read: which = c(1, 4, 6, 9).", fixed = TRUE)
   expect_silent(withr::with_pdf(NULL, plot(cv)))
-  # All that are asked for are drawn, on several pages.
+  # All panels that are named are drawn, on several pages.
   expect_identical(small(count_figures(plot(cv, which = 1:9)), c(2.5, 2)), 9)
   expect_identical(withr::with_pdf(NULL, count_figures(plot(cv, which = 1:9))), 1)
   expect_identical(spread_panels(20, 5, 7L), c(1L, 7L, 10L, 15L, 20L))
@@ -164,7 +164,7 @@ test_that("panels, legend and remarks stay inside the figure and apart", {
   }
 })
 
-test_that("a figure that is far too small is drawn all the same", {
+test_that("a figure that is far too small is still drawn", {
   charts <- all_charts()
   for (name in names(charts)) {
     withr::with_pdf(NULL, width = 0.8, height = 0.6, {
@@ -258,7 +258,7 @@ test_that("one table of marks serves base graphics and ggplot2", {
     expect_identical(data.frame(pch = marks$shape, col = marks$fill), mark_style[c("pch", "col")])
   }
   expect_identical(vapply(mark_entries(c("es", "min")), `[[`, 0, "pch"), c(22, 21))
-  # One inside the other where they coincide.
+  # Marks that coincide are drawn inside each other.
   expect_identical(mark_sizes(c(3, 5, 5)), c(1.9, 2.6, 1))
 })
 
@@ -280,7 +280,7 @@ test_that("marks differ for colour-blind readers, from each other and from the c
   }
 })
 
-# The value on top at points (x, y), as a painter sees it.
+# The value that was drawn last at points (x, y).
 paint <- function(cells, x, y) {
   on <- cells$left <= x & x < cells$right & cells$bottom <= y & y < cells$top
   if (any(on)) cells$value[max(which(on))] else NA

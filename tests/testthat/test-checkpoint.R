@@ -1,4 +1,4 @@
-# What a killed run leaves behind is used, if it is whole and belongs to the same work, and only
+# The results of a killed run are used if they are complete and belong to the same call, and only
 # then.
 
 round_trip <- function(value) {
@@ -13,7 +13,7 @@ bits <- function(value) {
          how = "list")
 }
 
-test_that("nasty values come back bit by bit", {
+test_that("special values are restored bit by bit", {
   latin1 <- "caf\xe9"
   Encoding(latin1) <- "latin1"
   values <- list(
@@ -34,7 +34,7 @@ test_that("nasty values come back bit by bit", {
   expect_identical(round_trip(list(values)), list(values))
 })
 
-test_that("sparse matrices come back, empty ones too", {
+test_that("sparse matrices are restored, empty ones too", {
   empty <- function(d, l) methods::new("dgCMatrix", p = integer(l + 1), Dim = c(d, l))
   some <- as(matrix(c(0, -0.5, 0, 2, 0, 0), 2, dimnames = list(NULL, c("s1", "s2", "s3"))),
              "CsparseMatrix")
@@ -44,7 +44,7 @@ test_that("sparse matrices come back, empty ones too", {
   }
 })
 
-test_that("what has no form on disk is refused, not changed", {
+test_that("objects that cannot be stored are refused, not changed", {
   for (value in list(sum, quote(a + b), globalenv(), 1i, raw(2))) {
     expect_error(encode_data(list(value)), "no form on disk")
   }
@@ -64,13 +64,13 @@ test_that("a piece is read back, under its own name and key only", {
   expect_null(read_piece(store, "Fold 2"))
   expect_null(read_piece(NULL, "Fold 1"))
   expect_null(read_piece(replace(store, "key", "other"), "Fold 1"))
-  # a file under another's name is not believed
+  # a file that was renamed is rejected
   file.copy(piece_file(store, "Fold 1"), piece_file(store, "Fold 2"))
   expect_null(read_piece(store, "Fold 2"))
   expect_identical(dir(store$folder, pattern = "tmp"), character(0))
 })
 
-test_that("truncated, flipped and empty files are not believed, and say nothing", {
+test_that("truncated, flipped and empty files are rejected without a message", {
   store <- small_store()
   write_piece(store, "Fold 1", list(x = 1:5, y = "text"))
   file <- piece_file(store, "Fold 1")
@@ -93,7 +93,7 @@ forge_piece <- function(store, name, body) {
   writeBin(c(body, charToRaw(hash_cpp(body))), piece_file(store, name))
 }
 
-test_that("lengths and types that cannot be are no reason to ask for memory", {
+test_that("impossible lengths and types do not cause an allocation", {
   store <- small_store()
   begin <- function(letter, n) c(charToRaw(letter), writeBin(as.double(n), raw()))
   inside <- encode_data(list(version = checkpoint_version, key = store$key, name = "Fold 1"))
@@ -124,7 +124,7 @@ test_that("nothing that is read is evaluated: code in a file stays text", {
   expect_false(file.exists(harm))
 })
 
-test_that("a matrix that is none is not believed", {
+test_that("an invalid matrix is rejected", {
   store <- small_store()
   whole <- methods::as(matrix(c(0, 1, 2, 0), 2), "CsparseMatrix")
   whole@i <- c(1L, 7L)
@@ -132,7 +132,7 @@ test_that("a matrix that is none is not believed", {
   expect_null(read_piece(store, "Fold 1"))
 })
 
-test_that("what a killed run had begun to write is removed, but not what another writes now", {
+test_that("files that a killed run left unfinished are removed, but not those of a running one", {
   store <- small_store()
   files <- file.path(store$folder, paste0("Fold-1.piece-", 1:2, "-ab.tmp"))
   file.create(files)
@@ -151,7 +151,7 @@ test_that("a folder that cannot be written is refused before the work", {
   expect_error(quick_cv(data, checkpoint = "/proc/none"), "must be a folder that can be written")
 })
 
-test_that("a disk that takes nothing is an error, not a loss", {
+test_that("a disk that cannot be written is an error, not a silent loss", {
   store <- small_store()
   store$folder <- file.path(store$folder, "gone")
   expect_error(write_piece(store, "Fold 1", 1), "`checkpoint` must be a folder with room")
@@ -246,8 +246,8 @@ test_that("pieces of lost folds are not mixed with others", {
   expect_identical(run(2), run(2, NULL))
 })
 
-test_that("two runs in one folder do each other no harm", {
-  # as if both began at once: each has drawn folds of its own before it saw the other's
+test_that("two runs in one folder do not disturb each other", {
+  # as if both began at once: each draws its own folds before it sees those of the other
   withr::local_seed(76)
   data <- cv_problem("gaussian")
   folder <- withr::local_tempdir()
@@ -288,11 +288,11 @@ test_that("a folder of other data or arguments is refused", {
     expect_error(do.call(run, arguments), "holds work on other data or with other arguments")
   }
   expect_snapshot(refusal(run(data, sign = "free")))
-  # nothing was spoilt
+  # the stored pieces are unchanged
   expect_identical(run(data, keep = TRUE)$cvm, first$cvm)
 })
 
-test_that("with drawn folds the group and the number of folds and repeats count too", {
+test_that("with random folds, the key includes group and the numbers of folds and repeats", {
   withr::local_seed(78)
   data <- cv_problem("gaussian")
   folder <- withr::local_tempdir()
@@ -306,7 +306,7 @@ test_that("with drawn folds the group and the number of folds and repeats count 
   expect_length(run(nfolds = 3, group = rep(1:20, 3))$fold.fits, 3)
 })
 
-test_that("pieces without a key belong to nobody", {
+test_that("pieces without a key are refused", {
   withr::local_seed(79)
   data <- cv_problem("gaussian")
   withr::local_dir(withr::local_tempdir())
@@ -315,7 +315,7 @@ test_that("pieces without a key belong to nobody", {
   expect_snapshot(refusal(quick_cv(data, checkpoint = "kept")))
 })
 
-test_that("killed in the middle, the same call goes on and gives the undisturbed object", {
+test_that("after a kill, the same call goes on and gives the object of an undisturbed run", {
   skip_on_os("windows")
   withr::local_seed(80)
   data <- cv_problem("gaussian")

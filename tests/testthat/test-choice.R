@@ -1,4 +1,4 @@
-# One default row for everything that reads a cross-validation, and what is said about chosen rows.
+# One default row for everything that reads a cross-validation, and notes about chosen rows.
 
 chosen_cv <- function() {
   withr::local_seed(6)
@@ -37,7 +37,7 @@ test_that("print names the default row and its penalties", {
   expect_match(shown, lambda_text(cv$grid[cv_choice(cv)$row, ]), fixed = TRUE)
 })
 
-test_that("an empty chosen map, and a sparsest row with more features, are said", {
+test_that("notes report an empty chosen map, and a sparsest row with more features", {
   cv <- chosen_cv()
   cv$index[] <- c(3, 1, 3)
   cv$grid$nonzero[c(1, 3)] <- c(0, 12)

@@ -1,4 +1,4 @@
-# One sentence each: the argument, what was expected, what came.
+# Each message is one sentence: the argument, what was expected, what was given.
 
 x <- matrix(sin(1:100), 20, 5)
 y <- cos(1:20)
@@ -81,7 +81,7 @@ test_that("no fold may lose a class, or all weight, or y's variation", {
   expect_snapshot(refusal(class_with(foldid = c(1, rep(2:3, c(9, 10))), type.measure = "auc")))
   few <- factor(rep(c("a", "b"), c(18, 2)))
   expect_snapshot(refusal(cv_with(y = few, family = "binomial", foldid = rep(1:2, c(17, 3)))))
-  # each of the two is held out once outside, and the other one then inside
+  # each of the two is held out once in the outer folds, and the other one then in the inner folds
   expect_snapshot(refusal(cv_with(y = few, family = "binomial", nested = TRUE,
                                   foldid = c(rep(1:3, 6), 1, 2))))
   expect_snapshot(refusal(cv_with(y = c(1, rep(0, 19)), foldid = c(1, rep(2, 9), rep(3, 10)))))
@@ -90,7 +90,7 @@ test_that("no fold may lose a class, or all weight, or y's variation", {
                                      foldid = rep(1:4, each = 5))))
 })
 
-test_that("covariates that are lost without a fold are refused before the work", {
+test_that("covariates that lose their rank without a fold are refused before the fits", {
   site <- cbind(age = y, site = rep(c(1, 0), c(2, 18)))
   expect_snapshot(refusal(cv_with(covariates = site, foldid = c(1, 1, rep(2:4, 6)))))
 })
@@ -120,7 +120,7 @@ test_that("checkpoint is a folder that can be written", {
   expect_snapshot(refusal(cv_with(checkpoint = TRUE)))
 })
 
-test_that("make_folds() checks what it gets", {
+test_that("make_folds() checks its arguments", {
   expect_snapshot(refusal(make_folds(NULL)))
   expect_snapshot(refusal(make_folds(list(1, 2))))
   expect_snapshot(refusal(make_folds(1)))

@@ -45,7 +45,7 @@ test_that("folds of one row are scored as glmnet scores them", {
   skip_if_not_installed("glmnet")
   withr::local_seed(33)
   for (family in c("gaussian", "binomial")) {
-    # glmnet says what it does with such folds
+    # glmnet warns about such folds
     suppressWarnings(expect_cv_glmnet(family, "free", "deviance", foldid = 1:30, n = 30))
   }
 })

@@ -1,4 +1,4 @@
-# What reads a cross-validation, on make-believe scores where they must not move, and on a real one.
+# Methods of a cross-validation, on made-up scores where they must not change, and on a real one.
 
 real_cv <- local({
   withr::local_seed(31)

@@ -95,7 +95,7 @@ test_that("pure noise is classified by chance: no leak", {
   }
 })
 
-test_that("the same test sees a leak: features that were chosen on all rows", {
+test_that("the same test detects a leak: features that were chosen on all rows", {
   best <- function(x, y) x[, order(-abs(crossprod(x, y - 0.5)))[1:20]]
   right <- right_on_noise(200, best)
   expect_gt(sum(right["min", ]), chance(1200, 0.01)[2])

@@ -1,5 +1,5 @@
-# Every future::plan() gives the same bits, progress is seen, and whatever stops a run stops all of
-# it.
+# Every future::plan() gives the same bits, progress is shown, and whatever stops a run stops all
+# its workers.
 
 local_plan <- function(plan, envir = parent.frame()) {
   skip_if_not_installed("future")
@@ -127,14 +127,14 @@ test_that("a worker that is dead before it begins is named by the folds it was t
   tools::pskill(pids[2], tools::SIGKILL)
   expect_true(wait_for(function() process_gone(pids[2])))
   tasks <- stats::setNames(as.list(1:4), paste("Fold", 1:4))
-  # connections say that they are closed, too
+  # closed connections give warnings, too
   said <- expect_error(suppressWarnings(run_tasks(tasks, function(task, alive) task)))
   expect_match(conditionMessage(said), paste0(
     "^A worker ended without an answer, with Fold [13] and Fold [24] still to compute; ",
     "set the future::plan\\(\\) again"))
 })
 
-test_that("the marks of a lost worker tell what it computed, had to compute or had computed", {
+test_that("the error about a lost worker says what it had finished, was computing or had left", {
   folder <- withr::local_tempdir()
   names <- paste("Fold", 1:3)
   said <- function() {
@@ -206,9 +206,9 @@ test_that("after an interrupt no forked worker stays and the next run works", {
   expect_identical(without_call(answer$cv), without_call(do.call(cv.n2gfl, call)))
 })
 
-# In a child: parallel sends this session, and with `given$all` its workers, too, the interrupt of
-# an impatient user at the worst of moments: a worker was just forked, or an answer just read, and
-# nobody has taken note of it. Answers are larger than what fits into a pipe.
+# In a child: parallel sends this session, and with `given$all` its workers, too, an interrupt at
+# the worst moment: a worker was just forked, or an answer just read, and this is not recorded yet.
+# Answers are larger than what fits into a pipe.
 interrupted_inside <- quote({
   tasks <- stats::setNames(as.list(1:4), paste("Fold", 1:4))
   run <- function() {
@@ -223,7 +223,7 @@ interrupted_inside <- quote({
     forks <- vapply(parallel:::children(), `[[`, 1L, "pid")
     tools::pskill(c(here, if (given$all) forks), tools::SIGINT)
     started <<- Sys.time()
-    for (k in 1:10000) sqrt(k)  # time to take it
+    for (k in 1:10000) sqrt(k)  # time to handle it
   }
   interrupt <- function() {
     suppressMessages(trace(given$where, where = asNamespace("parallel"), exit = signal,
@@ -237,7 +237,7 @@ interrupted_inside <- quote({
 })
 
 for (where in c("mcfork", "readChild")) {
-  test_that(paste("interrupts inside of parallel lose neither time nor place:", where), {
+  test_that(paste("interrupts inside of parallel lose neither time nor slots:", where), {
     forked()
     skip_in_check()
     skip_on_covr()
@@ -250,7 +250,7 @@ for (where in c("mcfork", "readChild")) {
       expect_true(got$same)
       for (one in got$seen) {
         expect_identical(one$answer, "interrupted")
-        expect_lt(one$seconds, 5)  # and not the 20 of a place that never gets free
+        expect_lt(one$seconds, 5)  # and not the 20 of a slot that is never freed
         expect_identical(one$left, 0L)
         expect_equal(one$free, 2)
       }

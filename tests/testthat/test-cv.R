@@ -1,6 +1,6 @@
 # A fold is a set of weights: the same as a fit without its rows, scored on them.
 
-# Everything that each fold says, against n2gfl() on the rows that are left.
+# All results of each fold, against n2gfl() on the rows that are left.
 expect_folds_deleted <- function(data, foldid, ...) {
   given <- list(...)
   cv <- do.call(quick_cv, c(list(data, foldid = foldid, thresh = 1e-13, keep = TRUE), given))
@@ -32,7 +32,7 @@ expect_folds_deleted <- function(data, foldid, ...) {
 }
 
 for (family in c("gaussian", "binomial")) {
-  test_that(paste("a fold by weights is a fold by deleting rows:", family), {
+  test_that(paste("a fold by weights equals a fold by deleted rows:", family), {
     withr::local_seed(41)
     data <- cv_problem(family)
     foldid <- sample(rep(1:4, 15))
@@ -151,7 +151,7 @@ test_that("leave-one-out", {
   }
 })
 
-test_that("a column that is constant, or x that is zero, without a fold does no harm", {
+test_that("a column that is constant, or x that is zero, without a fold causes no error", {
   withr::local_seed(49)
   data <- cv_problem("gaussian")
   data$x[-(1:3), 1] <- 0

@@ -1,5 +1,5 @@
 # deconfound = "controls": the same as subtracting by hand what lm() finds among the training
-# controls, and not a bit of what is held out.
+# controls, without any influence of the held-out rows.
 
 confounded <- function(n = 40, d = 8) {
   age <- stats::rnorm(n, 70, 8)
@@ -53,7 +53,7 @@ test_that("it equals doing it by hand, for every sign, algorithm and storage", {
                                weights = weights)$beta), tolerance = 1e-4)
 })
 
-test_that("standardize sees what is left", {
+test_that("standardize uses the deconfounded features", {
   withr::local_seed(2)
   cohort <- confounded()
   clean <- by_hand(cohort$x, cohort$data, cohort$y == "NC")
@@ -74,7 +74,7 @@ test_that("only the covariates' coefficients are kept", {
   expect_lt(as.numeric(object.size(fit)), 5e4)
 })
 
-test_that("what is held out has no influence at all", {
+test_that("held-out rows have no influence", {
   withr::local_seed(4)
   cohort <- confounded(40, 400)
   foldid <- rep(1:4, 10)

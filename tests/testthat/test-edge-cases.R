@@ -87,7 +87,7 @@ test_that("an excluded node stays in the graph with value zero", {
   p <- block_problem(rows = 1, graph = graph_chain(3), penalty.factor = factor)
   lambda2 <- 0.2 * lambda_unit(p)
   fit <- expect_optimal_fit(p, 0.01, lambda2)
-  # nodes 1 and 3 hang on a zero: each pays lambda2 |b|
+  # nodes 1 and 3 are joined to a zero: each adds lambda2 |b|
   q <- reference_problem(p$args$x[, c(1, 3)], p$y, graph_edges(integer(0), integer(0), n = 2))
   other <- expect_optimal_fit(q, 0.01 + lambda2, 0)
   expect_equal(as.numeric(fit$beta)[c(1, 3)], as.numeric(other$beta), tolerance = 1e-4)
@@ -101,7 +101,7 @@ test_that("excluded nodes with lambda1 = 0, for each algorithm and penalty", {
     lambda2 <- 0.1 * lambda_unit(p)
     exact <- fit_problem(p, 0, lambda2, thresh = 1e-13)
     expect_kkt(exact, p, thresh = 1e-7)
-    # What the gap of a fit promises holds: it is no more than that above the optimum.
+    # The gap of a fit is a bound: its objective is no more than that above the optimum.
     for (algorithm in c("pursuit", "fista", "ista")) for (thresh in c(1e-4, 1e-7)) {
       fit <- fit_problem(p, 0, lambda2, thresh = thresh, algorithm = algorithm)
       above <- (fit_objective(p, fit) - fit_objective(p, exact)) / null_objective(p)
@@ -163,7 +163,7 @@ test_that("a constant column, with and without intercept", {
   }
 })
 
-test_that("a column of zeros is held by its neighbours only", {
+test_that("only its neighbours determine the coefficient of a column of zeros", {
   withr::local_seed(310)
   p <- block_problem()
   x <- p$args$x
@@ -301,7 +301,7 @@ test_that("without intercept a0 is zero", {
   }
 })
 
-test_that("x far from zero: the intercept is found all the same", {
+test_that("x far from zero: the intercept is still found", {
   withr::local_seed(320)
   for (family in families) for (sign in signs) {
     p <- block_problem(family, sign)

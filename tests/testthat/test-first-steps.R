@@ -30,7 +30,7 @@ test_that("the lasso needs no graph", {
   })
 })
 
-test_that("a mask as a graph, and a cohort as x, point to what was meant", {
+test_that("the error for a mask as graph, or a cohort as x, says what to use", {
   p <- first()
   expect_snapshot({
     refusal(n2gfl(p$x, p$y, array(TRUE, c(2, 3, 2))))
@@ -42,7 +42,7 @@ test_that("a mask as a graph, and a cohort as x, point to what was meant", {
   expect_snapshot(refusal(n2gfl(cohort, cohort$y)))
 })
 
-test_that("few observations in a class are said in the user's terms", {
+test_that("messages about few observations in a class use the user's terms", {
   p <- first()
   y <- factor(rep(c("case", "control"), c(3, 37)))
   run <- function(...) cv.n2gfl(p$x, y, lambda2 = 0, nlambda1 = 3, family = "binomial", ...)
@@ -58,7 +58,7 @@ test_that("few observations in a class are said in the user's terms", {
   expect_snapshot(refusal(run(type.measure = "auc", group = site, nfolds = 5)))
 })
 
-test_that("too few controls in a fold are found before the work", {
+test_that("too few controls in a fold are found before the fits", {
   p <- first()
   y <- factor(rep(c("NC", "AD"), c(9, 31)))
   age <- stats::rnorm(40)

@@ -40,7 +40,7 @@ test_that("they agree on an image: a grid with two blocks", {
   }
 })
 
-test_that("fista multiplies by the columns at work, not by all of them in every step", {
+test_that("fista multiplies by the active columns, not by all of them in every step", {
   withr::local_seed(243)
   x <- matrix(rnorm(50 * 400), 50)
   y <- rowSums(x[, c(50:55, 200:203)]) + rnorm(50)
@@ -96,7 +96,7 @@ test_that("a fit says when it was stopped early", {
   )
   expect_false(fit$grid$converged)
   expect_gt(fit$grid$gap, 1e-12)
-  # the gap it reports is a bound: what is really missing is less
+  # the gap it reports is a bound: the true distance to the optimum is less
   truth <- fit_problem(p, lambda, lambda, thresh = 1e-10)
   missing <- (fit_objective(p, fit) - fit_objective(p, truth)) / null_objective(p)
   expect_lte(missing, fit$grid$gap * (1 + 1e-6) + 1e-10)

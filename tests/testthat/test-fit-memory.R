@@ -1,4 +1,4 @@
-# x is used where it lies. 86 MB of it, so that a copy stands out.
+# x is used without a copy. It has 86 MB, so that a copy would show.
 
 make_wide <- function(n = 400) {
   x <- matrix(rnorm(n * 27000), n)
@@ -40,7 +40,7 @@ test_that("x and y are not changed", {
   expect_identical(list(x = x, y = y), keep)
 })
 
-test_that("a fit leaves the random numbers alone", {
+test_that("a fit does not change the state of the random numbers", {
   withr::local_seed(334)
   x <- matrix(rnorm(200), 20)
   y <- rnorm(20)

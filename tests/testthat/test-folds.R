@@ -22,7 +22,7 @@ test_that("three of one class and six of the other: one and two in each of three
   expect_identical(sort(folds[4:9]), rep(1:3, each = 2))
 })
 
-test_that("classes are classes in whatever form, other numbers are not", {
+test_that("two classes are recognised in every form, other numbers are not classes", {
   y <- rep(c(0, 1), c(5, 11))
   forms <- list(y, 2 * y - 1, y == 1, letters[y + 1], factor(y), factor(y, levels = c(0, 7, 1)),
                 as.integer(y))
@@ -75,7 +75,7 @@ test_that("groups of sizes 3, 2, 2, 1 share two folds four to four", {
   }
 })
 
-test_that("groups in whatever form: numbers, text, factors with empty levels", {
+test_that("groups in every form: numbers, text, factors with empty levels", {
   group <- rep(c(3, 1, 2, 5), each = 5)
   y <- rep(0:1, 10)
   forms <- list(group, as.integer(group), as.character(group), factor(group, levels = 0:9))
@@ -83,7 +83,7 @@ test_that("groups in whatever form: numbers, text, factors with empty levels", {
   for (f in folds) expect_identical(f, folds[[1]])
 })
 
-test_that("set.seed() rules, and nothing else is drawn", {
+test_that("set.seed() determines the folds, and nothing else is drawn", {
   y <- rep(0:1, 15)
   withr::local_seed(9)
   first <- make_folds(y, 5)

@@ -168,7 +168,7 @@ test_that("igraph graphs are converted, with and without weights", {
   expect_identical(as_graph(igraph::make_empty_graph(3, directed = FALSE))$n, 3L)
 })
 
-test_that("print says what the graph is", {
+test_that("print describes the graph", {
   expect_snapshot(graph_grid(c(4, 3)))
   expect_snapshot(graph_edges(c(1, 2), c(2, 3), weight = c(0.5, 2), n = 4))
   expect_snapshot(graph_chain(1))

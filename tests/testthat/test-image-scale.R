@@ -1,6 +1,6 @@
-# Images of another scale are named; ordinary cohorts are not.
+# A warning names images of another scale; ordinary cohorts give none.
 
-# Eggs with a person's own gain, as files of 0 to 1, where those of `bad` are stored as 0 to 255.
+# Egg-shaped images, each with its own gain, as files of 0 to 1; those of `bad` are 0 to 255.
 write_scaled <- function(folder, n, bad, type = "uint8") {
   eggs <- egg_images(n)
   files <- file.path(folder, sprintf("sub-%02d.nii", seq_len(n)))
@@ -21,7 +21,7 @@ scale_warning <- function(code, folder = "") {
   cat(gsub(paste0(folder, "/"), "", text, fixed = TRUE), "\n", sep = "")
 }
 
-test_that("one image of 0 to 255 among images of 0 to 1 is named", {
+test_that("one image of 0 to 255 among images of 0 to 1 is named in a warning", {
   folder <- normalizePath(withr::local_tempdir())
   withr::local_seed(1)
   files <- write_scaled(folder, 20, bad = 7)
@@ -41,7 +41,7 @@ test_that("one image of 0 to 255 among images of 0 to 1 is named", {
   expect_warning(read_images(files[7], like = fit), "`like`")
 })
 
-test_that("all images of another scale are in one warning, also if they are half of them", {
+test_that("one warning names all images of another scale, even if they are half of them", {
   folder <- normalizePath(withr::local_tempdir())
   withr::local_seed(2)
   files <- write_scaled(folder, 12, bad = 3:7)
@@ -52,7 +52,7 @@ test_that("all images of another scale are in one warning, also if they are half
   expect_warning(read_images(files[3:8], mask = mask), "5 of 6 images have|1 of 6 images has")
 })
 
-# Does a matrix of images have a row that is named?
+# Is there a warning about a row of this matrix of images?
 is_named <- function(x) {
   stats <- image_stats(x)
   usual <- usual_scale(stats)
@@ -80,7 +80,7 @@ test_that("gains, offsets and empty images are found", {
   expect_identical(which(is_named(z * rep(c(1, 10), c(29, 1)))), 30L)
 })
 
-test_that("ordinary cohorts are not warned of", {
+test_that("ordinary cohorts give no warning", {
   withr::local_seed(5)
   quiet <- function(x) expect_false(any(is_named(x)))
   for (n in c(4, 20, 60)) for (noise in c(0.3, 3)) {
@@ -99,7 +99,7 @@ test_that("ordinary cohorts are not warned of", {
     quiet(exp(x))
     # Lesions: from none to a third of the brain.
     quiet(1 * (matrix(stats::runif(n * 400), n) < c(0, pmin(0.3, stats::rlnorm(n - 1, -3.5, 1.2)))))
-    # Scanners whose units are their own.
+    # Scanners with their own units.
     quiet(abs(x) * sample(c(300, 500, 800), n, TRUE))
     # One bright voxel.
     x[1, 5] <- 60

@@ -91,7 +91,7 @@ test_that("a damaged file of the second version is refused", {
   expect_snapshot(say(write_bytes(changed, at("quad.nii"))))
 })
 
-test_that("labels must be as many as images", {
+test_that("there must be as many labels as images", {
   images <- read_images(withr::with_seed(2, egg_images(6)))
   y <- rep(0:1, 3)
   expect_snapshot(refusal(n2gfl(images, y[-1], family = "binomial")))
@@ -187,13 +187,13 @@ test_that("blocks are means, and the affine puts them where their voxels are", {
 test_that("a voxel is inside if its mean exceeds the threshold, however files are read", {
   folder <- local_folder()
   eggs <- withr::with_seed(2, egg_images(30, c(5, 5, 5)))
-  # Late images decide: the first ones say nothing about the last slice.
+  # The last images decide: in the first ones the last slice is empty.
   for (i in 1:30) eggs[[i]][, , 5] <- if (i > 20) 5 + i / 100 else 0
   for (type in c("float32", "float64")) {
     files <- file.path(folder, sprintf("%s-%02d.nii.gz", type, 1:30))
     for (i in 1:30) make_nifti(eggs[[i]], files[i], type = type)
-    # Their last slice is also a scale of their own.
-    expect_warning(images <- read_images(files, threshold = 0.4), "10 of 30 images have another")
+    # The last slice also gives the late images another scale.
+    expect_warning(images <- read_images(files, threshold = 0.4), "10 of 30 images have a diff")
     stored <- if (type == "float64") eggs else lapply(seq_along(files), function(i) {
       as.array(RNifti::readNifti(files[i]))
     })
@@ -205,13 +205,13 @@ test_that("a voxel is inside if its mean exceeds the threshold, however files ar
   }
 })
 
-test_that("paths, pairs, four dimensions, arrays and both packages' images say the same", {
+test_that("paths, pairs, four dimensions, arrays and both packages' images give the same result", {
   folder <- local_folder()
   eggs <- withr::with_seed(7, egg_images(4))
   files <- write_eggs(folder)
   expected <- read_images(files)
   pairs <- write_eggs(folder, ending = ".img")
-  # Either half of a pair names it.
+  # Either file of a pair may be given.
   pairs[2] <- sub("img$", "hdr", pairs[2])
   expect_identical(read_images(pairs)$x, expected$x)
   expect_identical(read_images(write_eggs(folder, ending = ".nii"))$x, expected$x)
@@ -267,7 +267,7 @@ test_that("voxels without variance are dropped and counted", {
   expect_false(images$space$mask[4, 5, 3])
   expect_identical(ncol(images$x), sum(mask) - 1L)
   expect_output(print(images), "Dropped: 1 without variance")
-  # One subject has no variance at all, and is read all the same.
+  # A single subject has no variance, and is still read.
   expect_identical(ncol(read_images(eggs[1], mask = mask)$x), sum(mask))
 })
 
@@ -294,7 +294,7 @@ test_that("values that are not finite are refused, set to zero or dropped, insid
   }
 })
 
-test_that("subjects and their table go along", {
+test_that("subjects and their table are kept with the images", {
   folder <- local_folder()
   files <- write_eggs(folder)
   table <- data.frame(id = 4:1, file = rev(files), age = c(70, 60, 50, 40))
@@ -320,7 +320,7 @@ test_that("subjects and their table go along", {
   expect_identical(read_images(same)$subjects, c("a/gm", "b/gm"))
 })
 
-test_that("a table's files are matched by folder where the names alone do not tell", {
+test_that("a table's files are matched by folder if file names alone are ambiguous", {
   folder <- local_folder()
   files <- write_eggs(folder, 3)
   same <- file.path(folder, c("a", "b", "c"), "anat", "gm.nii.gz")
@@ -440,7 +440,7 @@ test_that("files that do not fit together are refused", {
   expect_snapshot(say(rep(list(egg), 3), mask = egg > 0))
 })
 
-test_that("damaged and foreign files are refused before anything is allocated", {
+test_that("damaged files and files of other formats are refused before memory is allocated", {
   folder <- local_folder()
   at <- function(name) file.path(folder, name)
   say <- function(...) file_refusal(read_images(...), folder)
@@ -478,7 +478,7 @@ test_that("damaged and foreign files are refused before anything is allocated", 
   expect_snapshot(say(changed("analyze.nii", 344, raw(4))))
   file.copy(make_nifti(egg, at("pair.img")), at("single.img"))
   expect_snapshot(say(at("single.img")))
-  # Trailing dimensions of size 1 are none.
+  # Trailing dimensions of size 1 do not count.
   changed("five-ok.nii", 40, short(c(5, 7, 9, 6, 1, 1)))
   expect_identical(dim(read_images(at("five-ok.nii"))), dim(read_images(at("whole.nii"))))
 })

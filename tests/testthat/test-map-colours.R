@@ -75,7 +75,7 @@ test_that("label images have one colour and one name per number", {
   expect_null(label_codes(map, NULL))
   expect_length(unique(label_colours(7)[1:7]), 7)
   expect_length(unique(label_colours(30)[1:30]), 30)
-  # The map of regions says itself that it holds labels.
+  # The header of a map of regions says that it holds labels.
   images <- stored_images()
   region <- RNifti::asNifti(array(0:1, images$space$dim), reference = images$space$header)
   expect_false(map_of(region)$is_label)
@@ -119,7 +119,7 @@ test_that("the colours of signs are distinct for all kinds of colour vision, and
     apart <- distances(c(sign_colours, greys), vision[[kind]])[1:3, ]
     expect_gt(min(apart[apart > 0]), 30, label = kind)
   }
-  # The test would have found what was wrong with brown, blue and green.
+  # The test would have rejected brown, blue and green.
   old <- c("#B5651D", "#2C5FA8", "#2E8B3D")
   expect_lt(min(distances(old, vision$protanopia)[c(2, 3, 6)]), 15)
 })

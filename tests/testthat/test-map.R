@@ -9,7 +9,7 @@ map_cohort <- function(order = "LAS", n = 24, env = parent.frame(), coarsen = NU
   files <- file.path(folder, sprintf("sub-%02d.nii.gz", seq_len(n)))
   for (i in seq_len(n)) {
     image <- array(round(stats::runif(prod(dim), 0.4, 0.6), 3), dim)
-    # Half of the patients here, half of them there: it takes both places to tell.
+    # Half of the patients have the effect here, half of them there: both places are needed.
     if (y[i] && i %% 4 == 0) image[2:3, 3:5, 2:4] <- image[2:3, 3:5, 2:4] + 0.2
     if (y[i] && i %% 4 == 2) image[6:7, 6:8, 5:6] <- image[6:7, 6:8, 5:6] + 0.2
     stored <- store_as(if (isTRUE(list(...)$type == "uint8")) round(255 * image) else image, order)
@@ -29,7 +29,7 @@ cv_cohort <- function(cohort) {
 
 test_that("maps read back identically in both packages, with the input's place and codes", {
   for (order in c("LAS", "RAS")) {
-    # Stored as integers: coefficients must not be.
+    # The images are stored as integers: the coefficients must not be.
     cohort <- map_cohort(order, sform = 4, qform = 1, type = "uint8", slope = 1 / 255)
     fit <- fit_cohort(cohort)
     expect_true(fit$grid$converged)
@@ -53,7 +53,7 @@ test_that("maps read back identically in both packages, with the input's place a
   }
 })
 
-test_that("maps of coarsened and of sform-only images are in their place", {
+test_that("maps of coarsened and of sform-only images are in the right place", {
   cohort <- map_cohort("LPI", coarsen = 2, qform = 0)
   fit <- fit_cohort(cohort)
   file <- withr::local_tempfile(fileext = ".nii.gz")
@@ -117,7 +117,7 @@ test_that("as_nifti() gives an image that oro.nifti draws", {
                ignore_attr = TRUE)
 })
 
-test_that("maps that cannot be are refused", {
+test_that("impossible maps are refused", {
   cohort <- map_cohort()
   fit <- fit_cohort(cohort, c(0.01, 0.002))
   file <- withr::local_tempfile(fileext = ".nii.gz")
@@ -150,7 +150,7 @@ test_that("maps that cannot be are refused", {
 
 # ---- regions -------------------------------------------------------------------------------------
 
-test_that("the table says what is in the map", {
+test_that("the table agrees with the map", {
   cohort <- map_cohort()
   fit <- fit_cohort(cohort)
   beta <- fit$beta[, 1]
@@ -210,7 +210,7 @@ test_that("stability selection has a table and a map of what passes the cutoff",
   expect_message(plot_map(selection), "no probability reaches 0.75")
 })
 
-test_that("a table says which row of the grid it is of", {
+test_that("a table says which row of the grid it describes", {
   cohort <- map_cohort()
   cv <- cv_cohort(cohort)
   expect_output(print(region_table(cv)), choice_text(cv, cv$index[["min"]]), fixed = TRUE)

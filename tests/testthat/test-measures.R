@@ -1,4 +1,4 @@
-# Scores, their means over folds, and the rows that they point to, by hand.
+# Scores, their means over folds, and the rows that they choose, computed by hand.
 
 score_of <- function(measure, link, y, weights = rep(1, length(y)), foldid = rep(1, length(y)),
                      family = "binomial") {
@@ -30,7 +30,7 @@ test_that("each measure by hand", {
   expect_equal(gaussian("mae"), mean_of(c(0, 2, 1, 0)))
 })
 
-test_that("a sure and wrong prediction is bounded as in glmnet", {
+test_that("the loss of a confident and wrong prediction is bounded as in glmnet", {
   expect_equal(unname(one_score("deviance", c(800, -800, 0), c(-1, 1, 1))),
                (-4 * log(1e-5) - 2 * log(0.5)) / 3)
 })
@@ -194,7 +194,7 @@ test_that("the object's lambdas are rows of its grid, 1se is the sparsest, es no
 
 # ---- edges --------------------------------------------------------------------------------------
 
-test_that("a best row on an edge says which, and what to pass", {
+test_that("the note about a best row on an edge names the edge and the value to pass", {
   edges <- function(best, rows = 1:6) {
     table <- transform(grid, nonzero = nonzero + 1)[rows, ]
     names(n2gfl:::grid_edges(table, match(best, rows)))

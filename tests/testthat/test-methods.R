@@ -86,7 +86,7 @@ test_that("update changes the call and fits where it was called", {
   coded <- n2gfl(p$x, p$y, p$graph, covariates = ~ age, data = data.frame(p$z), lambda1 = 0.1,
                  lambda2 = 0.1)
   expect_identical(update(coded, lambda1 = 0.2)$grid$lambda1, 0.2)
-  # The data where update() is called count, and the data given count more.
+  # Data are looked up where update() is called; data that are given have precedence.
   elsewhere <- function(p) update(fit)
   expect_identical(elsewhere(utils::modifyList(p, list(y = -p$y)))$call, fit$call)
   expect_identical(as.matrix(update(fit, y = 2 * p$y, lambda1 = 0.2, lambda2 = 0.2)$beta),
@@ -107,7 +107,7 @@ test_that("update of a fit from do.call needs the data by name", {
   expect_snapshot(refusal(update(fit)))
 })
 
-test_that("what needs data asks for them", {
+test_that("methods that need data ask for them", {
   p <- methods_problem()
   fit <- n2gfl(p$x, p$y, p$graph, lambda1 = 0.1, lambda2 = 0.1)
   expect_snapshot(refusal(fitted(fit)))

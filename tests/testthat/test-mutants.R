@@ -2,7 +2,7 @@
 # `make torture TRIAL=nifti` tries many more.
 
 quietly <- function(code) {
-  # niftilib speaks to the terminal itself when a file breaks off
+  # niftilib writes to the terminal itself if a file is truncated
   sink <- file(withr::local_tempfile(), "w")
   sink(sink, type = "message")
   on.exit({
@@ -19,7 +19,7 @@ test_that("damaged files are read right or refused in a sentence, five of each k
     paste0(mutant$kind, ": ", quietly(judge_mutant(mutant)))
   }, "")
   expect_identical(grep(": (read|refused)$", verdicts, value = TRUE, invert = TRUE), character(0))
-  # the judge itself can tell: whole files are read, and some of the others are not
+  # the check itself works: undamaged files are read, and some of the damaged ones are not
   expect_identical(sum(verdicts == "none: read"), 5L)
   expect_identical(sum(verdicts %in% c("cut: refused", "noise: refused")), 10L)
 })
@@ -55,7 +55,7 @@ test_that("a compressed file damaged in its middle is refused, wherever it is gi
   expect_identical(dir(tempdir(), "[.]nii$"), character(0))
 })
 
-test_that("compressed files in pieces, with something after them or in big-endian are read", {
+test_that("compressed files in pieces, with trailing data or in big-endian are read", {
   folder <- withr::local_tempdir()
   file <- file.path(folder, "image.nii.gz")
   values <- withr::with_seed(2, array(sample(1:100, 27000, replace = TRUE), c(30, 30, 30)))
@@ -87,7 +87,7 @@ test_that("a magic word without its final zero is refused: scale factors would b
   }
 })
 
-test_that("numbers that R has no integer for are damage as well", {
+test_that("numbers that R has no integer for count as damage", {
   folder <- withr::local_tempdir()
   file <- file.path(folder, "image.nii")
   worst <- as.raw(c(0, 0, 0, 0x80))

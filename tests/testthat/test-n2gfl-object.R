@@ -63,7 +63,7 @@ test_that("names come from x and covariates", {
   expect_identical(unname(unnamed$gamma), unname(fit$gamma))
 })
 
-test_that("all ways to write two classes mean the same", {
+test_that("all ways to write two classes give the same fit", {
   p <- example_data()
   fit <- function(y) n2gfl(p$x, y, p$graph, "binomial", lambda1 = 0.05, lambda2 = 0.02)
   reference <- fit(p$class)
@@ -119,7 +119,7 @@ test_that("a double matrix is not copied", {
   expect_identical(fit$dim, c(8L, 1L))
 })
 
-test_that("check_matrix hands back the object that it got", {
+test_that("check_matrix returns the object that it was given", {
   p <- example_data()
   address <- function(object) sub(" .*", "", capture.output(.Internal(inspect(object)))[1])
   expect_identical(address(check_matrix(p$x, "x")), address(p$x))
@@ -193,7 +193,7 @@ test_that("the call holds names, not data", {
                                          lambda2 = 0.1)))
 })
 
-test_that("what does not converge is said, with rows and gaps", {
+test_that("a warning names the rows that did not converge, and their gaps", {
   p <- example_data()
   expect_warning(
     fit <- n2gfl(p$x, p$y, p$graph, lambda1 = c(0.1, 0.01), lambda2 = 0.1, algorithm = "ista",
@@ -246,7 +246,7 @@ test_that("the progress bar names the running row, and is silent by default", {
   expect_silent(n2gfl(p$x, p$y, p$graph, lambda1 = 0.2, lambda2 = 0.1))
 })
 
-test_that("print shows the model and the table, short when long", {
+test_that("print shows the model and the table, shortened if it is long", {
   fit <- structure(
     list(grid = data.frame(lambda1 = 0.5^(1:50), lambda2 = 0.1, df = 1:50, regions = 1:50,
                            nonzero = 2 * (1:50), dev.ratio = (1:50) / 50, gap = 1e-7, iter = 3L,

@@ -1,4 +1,4 @@
-# The models of inst/paper: each against something that shares no code with it.
+# The models of inst/paper, each against an implementation that shares no code with it.
 
 test_that("all comparators have one interface", {
   skip_if_not_installed("e1071")
@@ -54,7 +54,7 @@ test_that("the most accurate row is that of cv.n2gfl()", {
                mean(vapply(cv$fold.fits, function(fit) sum(fit$beta[, ours$row] != 0), 0)))
 })
 
-test_that("MLDA is what its definition says", {
+test_that("MLDA follows its definition", {
   paper <- paper_scripts()
   withr::local_seed(4)
   x <- matrix(rnorm(12 * 6), 12)
@@ -110,7 +110,7 @@ test_that("SVM and ridge fits in the space of the rows are those of all features
   expect_equal(ridge$a0, direct$a0, tolerance = 1e-4, ignore_attr = TRUE)
 })
 
-test_that("nothing of the held-out rows enters a nested prediction", {
+test_that("held-out rows have no influence on a nested prediction", {
   paper <- paper_scripts()
   withr::local_seed(6)
   data <- paper_data(30, c(8, 10))

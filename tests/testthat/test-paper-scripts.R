@@ -1,4 +1,4 @@
-# The tables, checks and the way from a folder of images, all on tiny input.
+# The tables, the checks and the analysis of a folder of images, all on tiny input.
 
 test_that("the propositions, the dual and the errata hold", {
   skip_if_not_installed("quadprog")
@@ -7,7 +7,7 @@ test_that("the propositions, the dual and the errata hold", {
   expect_gte(nrow(checks), 12)
 })
 
-test_that("the cone program of Table 1 has the optimum that pursuit proves", {
+test_that("the cone program of Table 1 has the same optimum as pursuit", {
   skip_if_not_installed("ECOSolveR")
   paper <- paper_scripts()
   problem <- paper$table1_problem(64)

@@ -44,7 +44,7 @@ test_that("each panel shows its fold, in two colours, and the overlap in a third
   expect_identical(fold_key(list(abs(beta)), list(integer(0)))$key, sign_colours["positive"])
 })
 
-test_that("no panel is too small to be read: fewer folds are drawn, and it is said", {
+test_that("no panel is too small to be read: fewer folds are drawn, and a message says so", {
   images <- stored_images()
   cv <- made_up_cv(images, list(3, c(3, 4), 3, 3, 3, 3, 3, 3, 3))
   local_device(7, 3)

@@ -73,12 +73,12 @@ test_that("cuts go through the largest regions and say where they are", {
   expect_equal(plot_map(map$values, like = images, type = "mosaic", ncuts = 2)[[2]]$at, 16)
   mine <- plot_map(map$values, like = images, cuts = c(4, 10, -8))
   expect_equal(vapply(mine, `[[`, 0, "at"), c(10, 4, -8))
-  # Nothing to show: the middle, at voxels.
+  # An empty map is cut through the middle, at voxels.
   empty <- suppressMessages(plot_map(0 * map$values, like = images))
   expect_equal(vapply(empty, `[[`, 0, "at"), c(-6, -4, 0))
 })
 
-test_that("an empty map and a cut outside the image say so, in the picture and once in words", {
+test_that("the picture and one message tell of an empty map or a cut outside the image", {
   local_device()
   map <- stored_map()
   images <- stored_images()
@@ -136,7 +136,7 @@ test_that("regions are ranked by weight and met by their cut", {
   centres <- region_voxels(layer)
   expect_equal(centres[1, ], c(4, 4, 4))
   expect_equal(centres[2, 1:2], c(1, 1))
-  # The middle of a ring is outside of it; the cut is not.
+  # The middle of a ring is not in the ring, but the cut goes through it.
   expect_false(layer$volume[rbind(centres[3, ])] == 0)
   expect_identical(dim(region_voxels(list(volume = 0 * layer$volume, mm = layer$mm))), c(0L, 3L))
 })
@@ -192,7 +192,7 @@ test_that("a template has its own grid", {
   expect_equal(at_8(file)$under, panel$under, tolerance = 1e-6)
 })
 
-test_that("views show what they say", {
+test_that("views show the side in their name", {
   for (view in c(view_names, "oblique front")) {
     turn <- view_matrix(view)
     expect_equal(turn %*% t(turn), diag(3), ignore_attr = TRUE)
@@ -212,7 +212,7 @@ test_that("views show what they say", {
   expect_identical(check_views(NULL, TRUE), c("oblique front", "bottom", "front"))
 })
 
-test_that("the faces of voxels close around them", {
+test_that("the faces of voxels enclose them", {
   map <- stored_map()
   layer <- map_layers(map, NULL)$over
   shape <- voxel_faces(layer$volume > 0, layer)
@@ -286,7 +286,7 @@ test_that("a surface is first seen from the side of its largest region", {
 
 test_that("a region that another part of the surface covers is not counted as seen", {
   egg <- egg_mesh(12, 20)
-  # A small egg before (in front of) a large one.
+  # A small egg in front of a large one.
   coords <- rbind(egg$coords, sweep(1.5 * egg$coords, 2, c(0, 240, 0)))
   mesh <- list(coords = coords, faces = rbind(egg$faces, egg$faces + egg$n))
   marked <- c(rep(FALSE, egg$n), egg$coords[, 2] > 60)
@@ -309,6 +309,15 @@ test_that("one scale bar is drawn, and captions do not touch", {
   panels <- plot_map(map$values, like = stored_images(), type = "mosaic")
   place <- draw_panels(panels)
   expect_identical(panel_captions(panels, place, 1)$text[1], "z = -16")
+})
+
+test_that("captions fit on a device that rounds the size of letters to whole points", {
+  local_device(3.3, 2)
+  graphics::plot.new()
+  for (width in seq(0.3, 0.9, 0.05)) {
+    captions <- panel_captions(list(list(caption = "x = -12 mm")), list(left = 0, right = width), 1)
+    expect_lte(graphics::strwidth(captions$text, units = "inches", cex = captions$cex), 0.9 * width)
+  }
 })
 
 test_that("titles say which row is drawn, and fit on a narrow page", {

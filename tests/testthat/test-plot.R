@@ -1,5 +1,5 @@
-# The data behind the pictures are tested as numbers; a few pictures of make-believe fits are
-# compared as a whole.
+# The data behind the pictures are tested as numbers; a few pictures of made-up fits are compared
+# as a whole.
 
 draw <- function(code) {
   withr::with_pdf(NULL, {
@@ -7,7 +7,7 @@ draw <- function(code) {
     value <- force(code)
     after <- graphics::par(no.readonly = TRUE)
   })
-  # A plot moves the coordinates and nothing else.
+  # A plot may change the coordinates and nothing else.
   moved <- c("usr", "xaxp", "yaxp")
   expect_identical(after[setdiff(names(after), moved)], before[setdiff(names(before), moved)])
   value
@@ -78,7 +78,7 @@ test_that("without a common sequence of lambda1 the k-th values share a panel", 
   expect_identical(panels[[3]], list(rows = c(3L, 9L), lambda = c(0.25, 0.125)))
 })
 
-test_that("connected parts are drawn where no pieces have one value", {
+test_that("connected parts are drawn if coefficients are not constant over regions", {
   fit <- path_fit()
   fit$penalty <- "laplacian"
   fit$grid$regions <- c(0L, 1L, 2L, 2L, 3L, 3L)

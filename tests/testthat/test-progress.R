@@ -1,12 +1,12 @@
-# Long work shows how far it is: by itself in interactive sessions, in scripts when asked, and by
-# progressr, and only by that, where it is switched on.
+# Progress of long work: a bar in interactive sessions by default, in scripts on request, and only
+# progressr's display if that is switched on.
 
 bars_of <- function(code) sub("\n$", "", capture_messages(code))
 
 slow_tasks <- list(`Fold 1` = 1, `Fold 2` = 2)
 
-# cli's bars, in a session that cli finds interactive and that has a clock to match: what is shown,
-# what is returned or said, and what is left behind, for several kinds of `work`.
+# cli's bars, in a session that cli takes for interactive and that has a suitable clock: what is
+# shown, what is returned or reported, and what is left behind, for several kinds of `work`.
 shown_bars <- quote({
   options(rlang_interactive = TRUE, cli.progress_show_after = given$after, cli.unicode = FALSE,
           cli.num_colors = 1L)
@@ -158,7 +158,7 @@ test_that("time left: from the pieces that were worked on, less what has passed 
                    c("0 s", "12 s", "1 min", "1 min", "50 min", "1 h 0 min", "2 h 30 min"))
 })
 
-test_that("where progressr is on, it is the only one that shows something", {
+test_that("if progressr is on, only progressr shows something", {
   skip_if_not_installed("progressr")
   requireNamespace("progressr", quietly = TRUE)
   withr::local_options(rlang_interactive = TRUE, progressr.enable = NULL)

@@ -74,7 +74,7 @@ test_that("strong duality holds with thresholds, masses and signs", {
   }
 })
 
-# s(S) <= lambda * cut(S) for every set of nodes, by looking at all of them.
+# Is s(S) <= lambda * cut(S) for every set of nodes? Tries all sets.
 worst_set <- function(s, graph, lambda) {
   n <- length(s)
   inside <- as.matrix(expand.grid(rep(list(0:1), n)))

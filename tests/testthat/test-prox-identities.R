@@ -1,4 +1,4 @@
-# What the prox must do whatever the data are.
+# Identities of the prox that hold for all data.
 
 signs <- c("nonnegative", "nonpositive", "free")
 
@@ -10,7 +10,7 @@ test_that("a constant signal stays, minus its threshold", {
   expect_identical(fused_prox(rep(-3, 30), g, 1, 2), rep(0, 30))
 })
 
-test_that("no penalty changes nothing but the sign constraint", {
+test_that("without a penalty only the sign constraint changes the values", {
   withr::local_seed(111)
   z <- rnorm(30)
   g <- graph_grid(c(6, 5))

@@ -1,5 +1,5 @@
-# Ten solutions that must not change in silence: their objectives and supports are kept, see
-# fixtures/make-reference.R. Each is also proved optimal, so that a wrong one cannot be kept.
+# Ten solutions that must not change unnoticed: their objectives and supports are stored, see
+# fixtures/make-reference.R. Each is also proved optimal, so that a wrong one cannot be stored.
 
 kept <- utils::read.csv(test_path("fixtures", "reference.csv"),
                         colClasses = c(support = "character"))

@@ -135,7 +135,7 @@ test_that("covariates by formula, and removed from x, are so in the refit", {
   expect_identical(attr(logLik(fit), "df"), fit$grid$df + 2)
 })
 
-test_that("what cannot be refitted is said in a sentence", {
+test_that("an error says what cannot be refitted", {
   p <- refit_problem()
   fit <- n2gfl(p$x[1:12, ], p$y[1:12], p$graph, sign = "free", lambda1 = c(0.5, 1e-4),
                lambda2 = 1e-4)

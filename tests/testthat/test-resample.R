@@ -98,7 +98,7 @@ test_that("other grids are interpolated linearly, through the affines", {
   images <- read_images(files, threshold = -Inf, resample = TRUE)
   expected <- t(vapply(1:3, plane, numeric(120), mm = voxel_mm(small, arrayInd(1:120, c(5, 6, 4)))))
   expect_equal(unname(images$x), expected, tolerance = 1e-6)
-  # An independent answer for one that is not linear.
+  # An independent computation for an image that is not linear.
   wave <- array(sin(seq_len(14 * 16 * 12)), c(14, 16, 12))
   make_nifti(wave, files[2], wide, type = "float64")
   x <- read_images(files, threshold = -Inf, resample = TRUE)$x[2, ]
@@ -141,7 +141,7 @@ test_that("what lies outside of an image's field of view is an error, zero or dr
   expect_snapshot(file_refusal(read_images(files[3], like = zero, resample = TRUE), folder))
 })
 
-test_that("what cannot be resampled is refused, and the other messages say how", {
+test_that("what cannot be resampled is refused, and other messages say how to resample", {
   folder <- normalizePath(withr::local_tempdir())
   say <- function(...) file_refusal(read_images(...), folder)
   withr::local_seed(5)

@@ -1,4 +1,4 @@
-# Objects that an older version has saved are used as they are. fixtures/make-saved.R made them.
+# Objects that an older version saved are used as they are. fixtures/make-saved.R made them.
 
 files <- dir(test_path("fixtures"), "^saved-.*[.]rds$", full.names = TRUE)
 

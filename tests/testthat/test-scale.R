@@ -6,8 +6,8 @@ scale_cases <- function(run) {
   }
 }
 
-# A gap of g allows two solutions a distance of order sqrt(g). But a power of two changes no
-# rounding, so with one the arithmetic is the same, digit by digit, unless a tolerance is absolute.
+# A gap of g allows two solutions a distance of order sqrt(g). But scaling by a power of two changes
+# no rounding, so the arithmetic is the same, digit by digit, unless a tolerance is absolute.
 expect_same_scaled <- function(p, q, lambda_p, lambda_q, factor, thresh = 1e-10) {
   exact <- log2(factor) == round(log2(factor))
   base <- fit_problem(p, lambda_p$lambda1, lambda_p$lambda2, thresh = thresh)

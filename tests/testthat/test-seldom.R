@@ -1,4 +1,4 @@
-# What users meet seldom: unusual forms of input, and what is said about unusual results.
+# Rare cases: unusual forms of input, and messages about unusual results.
 
 test_that("signals may be arrays, and bad weights and factors are refused", {
   withr::local_seed(501)
@@ -48,7 +48,7 @@ test_that("a sparse x has a key of its own, and covariates may be a Matrix", {
   expect_identical(fit(Matrix::Matrix(age))$beta, fit(age)$beta)
 })
 
-test_that("files may be a factor, names may repeat, and blocks of one voxel are none", {
+test_that("files may be a factor, names may repeat, and blocks of one voxel change nothing", {
   folder <- withr::local_tempdir()
   eggs <- withr::with_seed(504, egg_images(2))
   at <- file.path(folder, c("a/s/x.nii", "b/s/x.nii"))
@@ -119,7 +119,7 @@ test_that("a refit under the Laplacian penalty takes every feature as its own", 
   expect_equal(as.vector(refitted[c(1, chosen + 1), 1]), unname(plain), tolerance = 1e-5)
 })
 
-test_that("a package that is missing is named, with what brings it", {
+test_that("the error about a missing package names it and says how to install it", {
   expect_error(need_package("no.such.package", "to try this"),
                "^The package \"no.such.package\" is needed to try this: install.packages")
 })
@@ -144,7 +144,7 @@ test_that("the first thing that a new session reads may be a mask, an atlas or a
   }
 })
 
-test_that("too little memory is said in a sentence", {
+test_that("too little memory gives a clear error", {
   none <- function(...) {
     stop(structure(class = c("std::bad_alloc", "C++Error", "error", "condition"),
                    list(message = "std::bad_alloc", call = NULL)))

@@ -42,7 +42,7 @@ test_that("all examples together leave the session as it was, and none takes lon
   withr::local_dir(withr::local_tempdir())
   local_device()
   withr::local_seed(1)
-  # what a first plot or a first suggested package leaves is not ours
+  # changes made by a first plot or a first suggested package are not the package's own
   graphics::plot(1)
   for (name in c("misc3d", "ggplot2", "gifti", "igraph", "generics", "oro.nifti")) {
     suppressWarnings(requireNamespace(name, quietly = TRUE))

@@ -1,4 +1,4 @@
-# The check that univariate effects do not oppose the sign constraint, and what is said about classes.
+# The check that univariate effects do not oppose the sign constraint, and messages about classes.
 
 falling <- function(n = 80, d = 20) {
   withr::local_seed(5)
@@ -10,7 +10,7 @@ short <- function(p, ..., fun = n2gfl) {
   fun(p$x, p$y, p$graph, lambda2 = 0.1, nlambda1 = 3, ...)
 }
 
-test_that("a plain matrix is warned about, by every function that fits, once", {
+test_that("every function that fits a plain matrix warns once", {
   p <- falling()
   for (fun in list(n2gfl, cv.n2gfl, perturb.n2gfl)) {
     said <- capture_warnings(short(p, fun = fun))
@@ -28,7 +28,7 @@ test_that("a plain matrix is warned about, by every function that fits, once", {
   expect_warning(short(p, sign = "nonpositive"), "use sign = \"nonnegative\"")
 })
 
-test_that("the sentence counts, and names the class", {
+test_that("the warning counts the features and names the class", {
   p <- falling()
   p$y <- factor(ifelse(p$y > 3, "AD", "NC"), c("NC", "AD"))
   expect_snapshot(cat(capture_warnings(short(p, family = "binomial")), sep = "\n"))
@@ -36,7 +36,7 @@ test_that("the sentence counts, and names the class", {
                       sep = "\n"))
 })
 
-test_that("what noise alone would give is not warned about", {
+test_that("effects that noise alone would give cause no warning", {
   problem <- function(d) {
     list(control = list(sign = "nonnegative"), data = list(x = matrix(0, 50, d)))
   }
@@ -68,7 +68,7 @@ test_that("effects are counted as t tests count them, also of sparse x", {
                    c(sum(t < -3), sum(t[-(1:10)] > 3)))
 })
 
-test_that("effects are those beside the covariates", {
+test_that("effects are adjusted for the covariates", {
   withr::local_seed(8)
   age <- stats::rnorm(100)
   x <- matrix(stats::rnorm(100 * 10), 100) + age
@@ -78,7 +78,7 @@ test_that("effects are those beside the covariates", {
                           nlambda1 = 3))
 })
 
-test_that("the class that is modelled is named once for text, which has no order of its own", {
+test_that("for text, which has no order, one message names the modelled class", {
   p <- falling()
   p$y <- ifelse(p$y < 3, "patient", "control")
   expect_message(short(p, family = "binomial"), "Modelling the probability of \"patient\"")

@@ -89,7 +89,7 @@ test_that("a score falls with severity, and higher grey matter means a higher sc
   expect_gt(cor(cohort$y, rowMeans(cohort$x[, cohort$truth > 0])), 0.5)
 })
 
-test_that("the seed decides, and nothing else is drawn", {
+test_that("the seed determines the cohort, and nothing else is drawn", {
   withr::local_seed(6)
   one <- simulate_cohort(n = 6, dim = c(10, 12))
   two <- simulate_cohort(n = 6, dim = c(10, 12))
@@ -106,7 +106,7 @@ test_that("the seed decides, and nothing else is drawn", {
   expect_identical(dim(one$mask), c(10L, 12L))
 })
 
-test_that("files hold the cohort", {
+test_that("files contain the cohort", {
   withr::local_seed(7)
   dir <- file.path(withr::local_tempdir(), "new", "folder")
   cohort <- simulate_cohort(n = 4, voxel_size = 12, dir = dir)
@@ -130,7 +130,7 @@ test_that("files hold the cohort", {
   expect_identical(read.csv(cohort$files[["labels"]])$name, cohort$labels$name)
 })
 
-test_that("one slice is what the volume has there", {
+test_that("one slice equals that slice of the volume", {
   slice <- phantom_anatomy(phantom_grid(c(18, 23), NULL))
   expect_identical(dim(slice$mask), c(18L, 23L, 1L))
   expect_true(all(1:4 %in% slice$atlas))
@@ -138,7 +138,7 @@ test_that("one slice is what the volume has there", {
   expect_gt(cor(as.vector(slice$template), as.vector(volume$template[, , 6])), 0.9)
 })
 
-test_that("a cohort prints what it is", {
+test_that("print describes a cohort", {
   withr::local_seed(8)
   expect_snapshot(simulate_cohort(n = 6, dim = c(12, 14)))
   expect_snapshot(simulate_cohort(n = c(2, 3), voxel_size = 12))

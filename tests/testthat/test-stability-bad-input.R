@@ -1,4 +1,4 @@
-# Every message is one sentence that names the argument, what came and what was expected.
+# Every message is one sentence that names the argument, what was given and what was expected.
 
 runs <- cbind(c(1, 0, 2, 0), c(1, 1, 0, 0))
 x <- matrix(sin(1:80), 20)

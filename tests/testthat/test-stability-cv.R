@@ -1,4 +1,4 @@
-# Stability of cross-validations and other perturbations: what the objects hold, and what is chosen.
+# Stability of cross-validations and other perturbations: the objects, and the choice by stability.
 
 small_data <- function(n = 60, d = 30) {
   withr::local_seed(11)
@@ -80,7 +80,7 @@ test_that("the choice by stability follows its rules in small cases", {
   expect_identical(choose(cvm = -c(3, 2.5, 2, 2.4, 1.9, 2), larger = TRUE), 4L)
 })
 
-test_that("stability prints and draws, and leaves par alone", {
+test_that("stability prints and draws, and restores par", {
   panel <- stability(cv)
   expect_output(print(panel), "Stability of 5 runs over 30 features")
   expect_output(print(panel), "es$|es |min")
@@ -107,7 +107,7 @@ test_that("models are compared on the same folds", {
   expect_match(compare_stability(cv, other, s1 = "lambda.min")$method, "unpaired")
 })
 
-test_that("perturbations draw what they say, class by class and group by group", {
+test_that("perturbations draw as documented, class by class and group by group", {
   withr::local_seed(12)
   y <- rep(c(-1, 1), c(20, 10))
   in_class <- function(drawn, class) colSums(drawn[y == class, ])
@@ -164,7 +164,7 @@ test_that("regions and the share of runs in which they survive", {
   expect_identical(nrow(stable_regions(matrix(0, 4, 3), graph = graph_chain(4))), 0L)
 })
 
-test_that("resampled paths go on from a checkpoint with the runs that they began with", {
+test_that("resampled paths go on from a checkpoint with the same runs", {
   folder <- withr::local_tempfile()
   resample <- function(seed, ...) {
     withr::local_seed(seed)

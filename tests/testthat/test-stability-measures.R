@@ -38,7 +38,7 @@ test_that("the order of features and of runs does not matter", {
   expect_equal(mDC(runs[order, ], top = 3), mDC(runs, top = 3))
 })
 
-test_that("lists, dense and sparse matrices say the same", {
+test_that("lists, dense and sparse matrices give the same result", {
   withr::local_seed(2)
   runs <- matrix(rnorm(40 * 5) * (runif(200) < 0.3), 40)
   x <- matrix(rnorm(400), 10)
@@ -49,7 +49,7 @@ test_that("lists, dense and sparse matrices say the same", {
   expect_equal(stability(runs, x = Matrix::Matrix(x, sparse = TRUE)), panel)
   one_column <- lapply(1:5, function(k) Matrix::Matrix(runs[, k, drop = FALSE], sparse = TRUE))
   expect_equal(stability(one_column, x = x), panel)
-  # Zeros that are stored are zeros.
+  # Stored zeros count as zeros.
   stored <- Matrix::sparseMatrix(i = row(runs), j = col(runs), x = as.vector(runs))
   expect_equal(stability(stored, x = x), panel)
   expect_identical(stability(runs != 0)$dice, panel$dice)
@@ -142,7 +142,7 @@ test_that("what is not defined is NA with a reason, never NaN", {
   }
 })
 
-test_that("runs with more regions than sense have no distance of centres", {
+test_that("runs with very many regions have no distance of centres", {
   dust <- matrix(rep(c(1, 0), 1100), 2200, 2)
   panel <- stability(dust, graph = graph_chain(2200), measures = "distance")
   expect_match(panel$reason, "more than 500 regions")
@@ -160,7 +160,7 @@ test_that("Nogueira's standard error is the spread that a simulation shows", {
   size <- mean(share)
   truth <- 1 - mean(share * (1 - share)) / (size * (1 - size))
   expect_equal(mean(runs[1, ]), truth, tolerance = 0.01)
-  # 600 replicates know a variance to about 6 percent.
+  # 600 replicates give a variance to about 6 percent.
   expect_equal(mean(runs[2, ]), var(runs[1, ]), tolerance = 0.15)
   covered <- mean(runs[3, ] < truth & truth < runs[4, ])
   expect_gt(covered, 0.91)
@@ -181,7 +181,7 @@ test_that("two models are compared on the same runs", {
   expect_equal(unpaired$stderr, sqrt(first$nogueira.se^2 + second$nogueira.se^2))
   expect_equal(unname(unpaired$statistic), test$difference / unpaired$stderr)
   expect_output(print(test), "paired")
-  # Against itself nothing differs, and nothing is left to test.
+  # Compared with itself a model has no difference, so there is no test.
   self <- compare_stability(steady, steady)
   expect_identical(c(self$difference, self$stderr), c(0, 0))
   expect_true(is.na(self$p.value))

@@ -12,7 +12,7 @@ select <- function(...) {
   stabsel.n2gfl(data$x, data$y, data$graph, cutoff = 0.75, q = 12, B = 6, lambda2 = 0.05, ...)
 }
 
-test_that("a half selects what its own path says, and the shares are the probabilities", {
+test_that("each half selects by its own path, and the shares are the probabilities", {
   selection <- select()
   withr::local_seed(22)
   halves <- draw_halves(data$y, NULL, 6, "SS")
@@ -57,7 +57,7 @@ test_that("binomial responses and the default lambda2 work", {
   expect_lte(selection$PFER, 4)
 })
 
-test_that("a q below the size of the first region is said so", {
+test_that("a warning says when q is below the size of the first region", {
   withr::local_seed(25)
   signal <- rnorm(30)
   x <- outer(signal, rep(1, 6)) + 0.01 * matrix(rnorm(180), 30)
@@ -77,7 +77,7 @@ test_that("plans and checkpoints give the same selection", {
   expect_identical(first[names(first) != "call"], plain[names(plain) != "call"])
   pieces <- dir(folder, pattern = "Half", full.names = TRUE)
   expect_length(pieces, 12)
-  # Half of the work is lost; the generator now says something else.
+  # Half of the work is lost, and the random generator is in another state.
   unlink(pieces[1:6])
   withr::local_seed(99)
   again <- stabsel.n2gfl(data$x, data$y, data$graph, cutoff = 0.75, q = 12, B = 6, lambda2 = 0.05,
@@ -91,7 +91,7 @@ test_that("plans and checkpoints give the same selection", {
   expect_identical(select()$runs, plain$runs)
 })
 
-test_that("the generator of the user is moved by the draws only", {
+test_that("only the draws advance the user's random generator", {
   withr::local_seed(26)
   select_once <- function() {
     stabsel.n2gfl(data$x, data$y, data$graph, cutoff = 0.75, q = 5, B = 3, lambda2 = 0.05)
@@ -117,7 +117,7 @@ test_that("selections print and draw", {
   expect_identical(graphics::par("mar"), before)
 })
 
-test_that("a path that stops early is the head of the whole path", {
+test_that("a path that stops early equals the beginning of the whole path", {
   problem <- check_problem(fit_arguments(list(x = data$x, y = data$y, graph = data$graph,
                                               lambda2 = 0.05)))
   whole <- solve_problem(problem)

@@ -29,13 +29,13 @@ test_that("interrupts at random moments stop fits, selections and reading, and h
   expect_interrupts(interrupt_trial(function() read_images(files, threshold = 0), data, 3, 404))
 })
 
-# An interrupt from inside, which R takes when it makes room: gc() is such a moment.
+# An interrupt from inside the session, which R handles at the next check: gc() is such a moment.
 interrupt_now <- function() {
   tools::pskill(Sys.getpid(), tools::SIGINT)
   gc()
 }
 
-test_that("what must not be interrupted goes on to its end, and the interrupt comes then", {
+test_that("protected code runs to its end, and the interrupt is handled then", {
   skip_on_os("windows")
   done <- after <- FALSE
   got <- tryCatch({
@@ -102,7 +102,7 @@ for (plan in c("sequential", "multicore")) {
   })
 }
 
-test_that("forked workers end with a session that is killed, although it could not tell them", {
+test_that("forked workers end if their session is killed and could not stop them", {
   skip_on_os(c("windows", "mac", "solaris"))
   skip_in_check()
   skip_on_covr()
@@ -110,7 +110,7 @@ test_that("forked workers end with a session that is killed, although it could n
   withr::local_seed(410)
   folder <- normalizePath(withr::local_tempdir())
   call <- four_fold_call(folder)
-  # fold 3 sleeps in R, where nobody looks at the file that says whether to go on
+  # fold 3 sleeps in R, which does not check the file that says whether to go on
   pid <- start_endless(folder, call, "multicore", where = "R", done = c(1, 2, 4))
   workers <- worker_pids(folder)
   expect_false(all(vapply(workers, process_gone, NA)))
@@ -119,7 +119,7 @@ test_that("forked workers end with a session that is killed, although it could n
   expect_true(wait_for(function() all(vapply(workers, process_gone, NA)), 10))
 })
 
-# Work that would take days, for a session that is watched by way of `alive`.
+# Work that would take days; `alive` says whether the session that waits for it still runs.
 endless_work <- function(alive) {
   withr::local_seed(408)
   data <- cv_problem("gaussian")
@@ -132,7 +132,7 @@ endless_work <- function(alive) {
 test_that("work stops when the session that waits for it has been killed", {
   skip_on_os("windows")
   alive <- withr::local_tempfile()
-  # a number that was a process's, and is none's any more
+  # the id of a process that has ended
   pid <- as.integer(system("sh -c 'echo $$'", intern = TRUE))
   writeLines(as.character(pid), alive)
   expect_error(endless_work(alive), "the run was stopped")
@@ -156,7 +156,7 @@ test_that("after an error no forked worker stays, not even one that has not begu
   skip_if_not_installed("future")
   old <- future::plan("multicore", workers = 2)
   withr::defer(future::plan(old))
-  # fold 2 runs until it is told to stop, and looks as if it had not begun
+  # fold 2 runs until it is told to stop, and is marked as if it had not begun
   work <- function(task, alive) {
     if (task == 1) {
       wait_for(function() file.exists(file.path(dirname(alive), "second")))

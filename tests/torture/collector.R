@@ -1,6 +1,6 @@
-# R's garbage collector at every fifth allocation, beginning with each of the first five: an object
-# of R's that the glue does not hold would be gone. Tiny data, the entry points of the glue, results
-# compared with those without it.
+# Runs R's garbage collector at every fifth allocation, beginning with each of the first five: an R
+# object that the glue does not protect would be freed. The entry points of the glue are called with
+# tiny data, and results are compared with those of ordinary runs.
 source(file.path("tests", "torture", "common.R"))
 
 set.seed(seed)
@@ -17,7 +17,7 @@ for (k in 1:3) make_nifti(array(runif(27, 1, 9), c(3, 3, 3)), files[k], type = t
 glue <- asNamespace("n2gfl")
 invisible(loadNamespace("RNifti"))
 
-# A fit, ready to be made: the R code around it would only take time here.
+# A function that makes a fit without the R code around it, which would only take time here.
 fit <- function(x, family = "gaussian", ...) {
   problem <- glue$check_problem(glue$fit_arguments(list(
     x = x, y = if (family == "gaussian") y else as.numeric(y > 0), graph = graph, family = family,

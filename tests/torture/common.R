@@ -1,4 +1,4 @@
-# What every trial needs: the package from out/lib, the helpers of the tests, and a line of figures.
+# What every trial needs: the package from out/lib, the helpers of the tests, and a line of results.
 
 local({
   library <- normalizePath(file.path("out", "lib"))
@@ -17,12 +17,12 @@ for (file in dir(file.path("tests", "testthat"), "^helper-", full.names = TRUE))
 }
 attach(helpers, name = "helpers")
 
-seconds <- 300  # for what can be tried more or less often
+seconds <- 300  # time limit of what is repeated as often as possible
 seed <- as.integer(Sys.getenv("SEED", "1"))
 started <- Sys.time()
 spent <- function() as.numeric(Sys.time() - started, units = "secs")
 
-# As many of `count` as the time allows.
+# Repeats `one` up to `count` times, as far as the time allows.
 for_a_while <- function(count, one) {
   answers <- list()
   for (k in seq_len(count)) {
@@ -34,7 +34,7 @@ for_a_while <- function(count, one) {
 
 failures <- 0
 
-# One line; `bad` things in it fail the trial.
+# Prints one line; the trial fails if `bad` is not 0.
 report <- function(name, bad, ...) {
   failures <<- failures + bad
   cat(sprintf("%-28s %s, %d wrong, %.0f s\n", paste0(name, ":"), sprintf(...), bad, spent()))

@@ -1,5 +1,5 @@
-# SIGINT at random moments: taken within a second, nothing half done, no worker left, no memory
-# lost.
+# SIGINT at random moments: it is handled within a second, nothing is left half done, and no worker
+# and no memory stay behind.
 source(file.path("tests", "torture", "common.R"))
 
 set.seed(seed)
@@ -12,8 +12,8 @@ dir.create(folder)
 data$files <- file.path(folder, sprintf("sub-%02d.nii.gz", 1:20))
 for (file in data$files) make_nifti(array(runif(64^3), c(64, 64, 64)), file)
 
-# Nothing but answers, far larger than a pipe: most signals come while workers are begun or write,
-# or while their answers are read.
+# Work that consists of answers far larger than a pipe: most signals come while workers start or
+# write, or while their answers are read.
 answer <- function() {
   tasks <- stats::setNames(as.list(1:6), paste("Fold", 1:6))
   n2gfl:::run_tasks(tasks, function(task, alive, size) seq_len(size) + task, size = 2e6)

@@ -1,5 +1,5 @@
-# A path on an x that takes 60 percent of the memory that the system allows; less room, until it
-# fails with a sentence; and 200 fits in a row that leave no memory behind.
+# A path on an x that takes 60 percent of the memory that the system allows; less memory, until it
+# fails with a clear error; and 200 fits in a row that leak no memory.
 source(file.path("tests", "torture", "common.R"))
 
 # In a session of its own, which may have `room` times the size of x beyond what R itself takes.

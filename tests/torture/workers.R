@@ -15,7 +15,7 @@ alone <- cross()
 killed <- for_a_while(10, function(k) {
   future::plan("multisession", workers = 2)
   on.exit(future::plan("sequential"))
-  cross()  # workers that have loaded the package
+  cross()  # afterwards all workers have loaded the package
   time <- system.time(cross())[["elapsed"]]
   asked <- lapply(1:2, function(i) future::future(Sys.getpid()))
   worker <- vapply(asked, future::value, 1L)[1 + k %% 2]
