@@ -17,7 +17,7 @@
 #' features, the interval has width zero and the p-value is `NA`.
 #'
 #' @param object1,object2 What [stability()] takes, over the same features.
-#' @param s1,s2 The rows of the grids to compare: see `s` in [stability()]; `NULL` is
+#' @param s1,s2 The rows of the grids to compare: see `s` in [stability()]; `NULL` means
 #'   `"lambda.min"` for a cross-validation. Not used for runs without a grid.
 #' @param paired Does each run of one object belong to the same run of the other? By default `TRUE`
 #'   if both have the same number of runs and, for cross-validations, the same folds.

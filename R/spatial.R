@@ -10,7 +10,7 @@ neighbourhood_matrix <- function(graph) {
                        dims = c(graph$n, graph$n))
 }
 
-# Dice of the dilated sets, and the share of the sets' features that lie in or beside the other set.
+# Dice of the dilated sets, and the share of the sets' features in or next to the other set.
 dilated_measures <- function(counts, neighbourhood) {
   if (is.null(neighbourhood)) return(measured(c(NA_real_, NA_real_), "there is no graph"))
   if (length(counts$sizes) < 2) return(measured(c(NA_real_, NA_real_), one_run))

@@ -24,7 +24,7 @@
 #' | `nogueira` | below | larger |
 #' | `correlation` | Pearson's, of two coefficient vectors with their zeros | larger |
 #' | `dice.dilated` | Dice, each set with all its graph neighbours added | larger |
-#' | `dice.near` | share of the features of A and B in or beside the other set | larger |
+#' | `dice.near` | share of the features of A and B in or next to the other set | larger |
 #' | `centre.distance` | from a region's centre to the nearest one in the other run | smaller |
 #'
 #' In kappa, o = (p - a - b + 2 r) / p is the observed agreement of the two selections and
