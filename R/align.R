@@ -1,16 +1,16 @@
-# Rows by name. Tables and named vectors are brought into the order of the rows of `x`, so that a
-# table in another order than the images cannot give each subject the values of another one.
+# Rows by name. Tables and named vectors are put into the order of the rows of `x`, so that subjects
+# do not get each other's values if a table and the images have different orders.
 
 # ---- names of rows -------------------------------------------------------------------------------
 
-# What the rows of `x` are called, or NULL if nobody said so: the files of images, or the subjects,
-# or the row names of a matrix.
+# The names of the rows of `x`, or NULL if they have none: the files of images, or the subjects, or
+# the row names of a matrix.
 row_labels <- function(x) {
   if (!is_images(x)) return(rownames(x))
   if (is.null(x[["files"]])) x$subjects else x$files
 }
 
-# The last parts of paths, which are the same in a folder that has moved.
+# The last parts of paths, which stay the same when a folder is moved.
 path_tail <- function(parts) {
   function(names) {
     split <- strsplit(path.expand(names), "[/\\\\]+")
@@ -56,8 +56,9 @@ bids_participant <- function(names) {
 }
 
 # For each of `wanted` the position of that name in `given`, in the form that finds most of them:
-# list(rows, found). A name that occurs twice identifies nobody, so such a form does not count. Bare
-# numbers may be R's own row numbers: they count as names of participants only if `numbers` says so.
+# list(rows, found). A form in which two of `wanted` are equal is skipped, and a name that occurs
+# twice in `given` is not found. Bare numbers may be R's own row numbers: they count as names of
+# participants only if `numbers` is TRUE.
 match_names <- function(wanted, given, numbers = FALSE) {
   best <- list(rows = rep(NA_integer_, length(wanted)), found = 0L)
   bare <- !numbers && all(grepl("^[0-9.]*$", given))
@@ -76,9 +77,9 @@ match_names <- function(wanted, given, numbers = FALSE) {
 
 # ---- tables --------------------------------------------------------------------------------------
 
-# The columns of a table that may name its rows, those whose own name says so first, and its row
-# names if they are text. Numbers are names only in a column that says so: an age may look like a
-# participant's number.
+# The columns of a table that may name its rows (first those with a name such as "subject") and its
+# row names if they are text. Numbers are names only in a column with such a name: an age may look
+# like a participant's number.
 naming_columns <- function(data) {
   is_text <- vapply(data, function(column) is.character(column) || is.factor(column), NA)
   says_so <- is_naming(names(data))
@@ -92,8 +93,8 @@ is_naming <- function(column) {
         ignore.case = TRUE)
 }
 
-# A table with its rows in the order of `labels`: list(data, rows, moved, by). `rows` says which rows
-# of the given table these are. An attached table (that of the images) is known to be in order.
+# A table with its rows in the order of `labels`: list(data, rows, moved, given). `rows` are these
+# rows' numbers in the table as it was given.
 align_table <- function(data, labels, of_images, name = "data", per = "row of `x`") {
   if (!is.data.frame(data) || is.null(labels)) return(list(data = data, moved = FALSE))
   columns <- naming_columns(data)
@@ -123,11 +124,12 @@ column_text <- function(column) {
 }
 
 say_matched <- function(name, by, rows, given, what = "rows", per = "row of `x`") {
-  message("`", name, "`: ", what, " matched to the ", plural(per), " by ", by, if (length(rows) < given) {
-    paste0("; ", length(rows), " of its ", given, " ", what, " are used")
-  } else {
-    ", because they are in another order"
-  }, ".")
+  message("`", name, "`: ", what, " matched to the ", plural(per), " by ", by,
+          if (length(rows) < given) {
+            paste0("; ", length(rows), " of its ", given, " ", what, " are used")
+          } else {
+            ", because they are in another order"
+          }, ".")
 }
 
 say_taken_in_order <- function(name, labels, per) {
@@ -141,8 +143,8 @@ plural <- function(per) sub("^(row|image)", "\\1s", per)
 
 # ---- vectors -------------------------------------------------------------------------------------
 
-# A vector, factor or matrix with one value (row) per row of x. Its names put it in order; without
-# names it belongs to the table if it is a column of it. `table` comes from align_table().
+# A vector, factor or matrix with one value (row) per row of x, ordered by its names. Without names
+# it is ordered like the table if it is one of its columns. `table` comes from align_table().
 align_vector <- function(value, name, labels, table = list(moved = FALSE)) {
   if (is.null(labels) || is.null(value) || is.data.frame(value) || is.language(value)) return(value)
   names <- if (length(dim(value)) == 2) rownames(value) else names(value)
@@ -168,8 +170,8 @@ take_rows <- function(value, rows) {
   if (length(dim(value)) == 2) value[rows, , drop = FALSE] else value[rows]
 }
 
-# A vector without names beside a table that had to be put in order: in the order of the table or in
-# that of x?
+# Decides the order of a vector without names if the rows of the table had to be moved: the order
+# of the table as it was given, or that of x.
 align_unnamed <- function(value, name, table) {
   if (!table$moved || NROW(value) != nrow(table$given)) return(value)
   if (length(unique(as.vector(value))) == 1) return(value)
@@ -178,9 +180,9 @@ align_unnamed <- function(value, name, table) {
   column <- which(vapply(table$given, same, NA))[1]
   if (is.na(column)) {
     stop_bad("`", name, "` must have names, or be a column of `data`, because `data` is in ",
-             "another order than `x`, and nothing says in which order `", name, "` is.")
+             "another order than `x`, and it is unknown in which order `", name, "` is.")
   }
-  message("`", name, "`: put in order with `data`, because it is its column `",
+  message("`", name, "`: put into the order of `x` like `data`, because it is its column `",
           names(table$given)[column], "`.")
   take_rows(value, table$rows)
 }
@@ -208,7 +210,7 @@ align_arguments <- function(arguments) {
 
 align_rows <- function(value, name, rows) align_vector(value, name, rows$labels, rows$table)
 
-# The same for one argument beside other images or another matrix: new covariates, for instance.
+# The same for one argument with other images or another matrix: new covariates, for instance.
 align_new <- function(value, name, x) {
   labels <- row_labels(x)
   if (!is.data.frame(value)) return(align_vector(value, name, labels))
@@ -267,13 +269,13 @@ formula_outcome <- function(formula, data, n) {
   y
 }
 
-# ---- what is said about the outcome --------------------------------------------------------------
+# ---- messages about the outcome ------------------------------------------------------------------
 
-# Text has no order of its own, and numbers do not say that they are classes.
+# Text has no order of its own, and two numbers may be classes.
 announce_outcome <- function(y, response, family) {
   if (family == "binomial" && is.character(y)) {
     message("Modelling the probability of ", quoted(response$classnames[2]), " (against ",
-            quoted(response$classnames[1]), "); a factor `y` would set the order.")
+            quoted(response$classnames[1]), "); make `y` a factor to set the order.")
   }
   if (family == "gaussian" && length(unique(response$y)) == 2) {
     message("`y` has only the two values ", paste(number_text_each(sort(unique(response$y))),

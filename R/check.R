@@ -1,6 +1,6 @@
 # Argument checks. One small function for each kind of argument: it returns the value in the form
-# that the C++ core takes, or stops with one sentence that says what was expected and what came.
-# `name` is the argument's name as the user typed it.
+# that the C++ core takes, or stops with one sentence that says what was expected and what was
+# given. `name` is the argument's name as the user typed it.
 
 # ---- words for the messages ----------------------------------------------------------------------
 
@@ -92,14 +92,14 @@ check_trace <- function(value, name = "trace.it") {
   value == 1
 }
 
-# ---- arguments that do not exist ------------------------------------------------------------------
+# ---- unknown arguments ---------------------------------------------------------------------------
 
-# For functions whose `...` is there only to catch what was misspelt.
+# For functions whose `...` only serves to catch misspelt arguments.
 check_empty_dots <- function(...) {
   check_no_dots(list(...), known = names(formals(sys.function(sys.parent()))))
 }
 
-# A misspelt argument must not vanish in `...`. `known`: what the function takes.
+# A misspelt argument is an error instead of being ignored. `known`: the function's arguments.
 check_no_dots <- function(given, unless = "",
                           known = names(formals(sys.function(sys.parent())))) {
   if (!length(given)) return(invisible())
@@ -108,7 +108,7 @@ check_no_dots <- function(given, unless = "",
            if (!endsWith(what, "?")) ".")
 }
 
-# "`lambda`: did you mean `lambda1` or `lambda2`?", without its end.
+# "`lambda`; did you mean `lambda1` or `lambda2`?", or "`lambda`" if no known argument is similar.
 unknown_argument <- function(given, known, unnamed = "without a name") {
   first <- names(given)[1]
   if (is.null(first) || first == "") return(unnamed)
@@ -118,7 +118,7 @@ unknown_argument <- function(given, known, unnamed = "without a name") {
   })
 }
 
-# Names that begin like this one, or differ from it by a slip of the finger.
+# Arguments that begin with this name, or differ from it by a typing error.
 likely_arguments <- function(name, known) {
   begins <- known[startsWith(known, name)]
   near <- begins[nchar(begins) - nchar(name) <= 2]
@@ -127,13 +127,13 @@ likely_arguments <- function(name, known) {
   utils::head(known[order(away)][sort(away) <= min(2, nchar(name) / 3)], 1)
 }
 
-# ---- packages that are asked for by name ---------------------------------------------------------
+# ---- suggested packages --------------------------------------------------------------------------
 
-# The packages in Suggests are not there on every machine.
+# A package in Suggests may not be installed.
 need_package <- function(name, for_what) {
   if (!requireNamespace(name, quietly = TRUE)) {
     stop_bad("The package ", quoted(name), " is needed ", for_what,
-             ": install.packages(", quoted(name), ") brings it.")
+             ": install.packages(", quoted(name), ") installs it.")
   }
 }
 
@@ -195,7 +195,7 @@ check_offset <- function(offset, n) {
   check_numbers(offset, "offset", n, "row of `x`")
 }
 
-# Inf is a meaning here (the feature is excluded), NA is not.
+# Inf is allowed here (it excludes the feature), NA is not.
 check_penalty_factor <- function(penalty.factor, d) {
   if (is.null(penalty.factor)) return(rep(1, d))
   penalty.factor <- check_vector(penalty.factor, "penalty.factor")
@@ -213,7 +213,8 @@ check_penalty_factor <- function(penalty.factor, d) {
   penalty.factor
 }
 
-# A user's own sequence of lambda1 or lambda2, largest first. NULL = empty: the core makes one.
+# A user's own sequence of lambda1 or lambda2, largest first. NULL becomes an empty vector, and the
+# core then makes a sequence.
 check_lambda <- function(lambda, name) {
   if (is.null(lambda)) return(numeric(0))
   lambda <- check_lambda_values(lambda, name)
@@ -238,7 +239,7 @@ check_lambda_values <- function(lambda, name) {
 
 # ---- x -------------------------------------------------------------------------------------------
 
-# x for a fit: at least two rows and something in it.
+# x for a fit: at least two rows and a nonzero entry.
 check_x <- function(x, finite) {
   x <- check_matrix(x, "x", finite)
   if (nrow(x) < 2) stop_bad("`x` must have at least 2 rows, not ", nrow(x), ".")
@@ -247,8 +248,8 @@ check_x <- function(x, finite) {
   x
 }
 
-# A double matrix or a dgCMatrix comes back as it is, without a copy; anything else is converted.
-# `finite`: FALSE leaves it to the core to find out whether all numbers are finite.
+# A double matrix or a dgCMatrix is returned unchanged, without a copy; anything else is converted.
+# With `finite = FALSE` the core checks later whether all numbers are finite.
 check_matrix <- function(x, name, finite = TRUE) {
   if (is.data.frame(x)) {
     stop_bad("`", name, "` must be a matrix, not a data frame: use as.matrix() or model.matrix().")
@@ -277,7 +278,8 @@ as_plain_matrix <- function(x) {
   as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
 }
 
-# Stops at the first column that is not zero (NaN is not): no pass over x, no logical copy of it.
+# Stops at the first column with a nonzero entry (NaN counts as nonzero), to avoid a pass over x and
+# a logical copy of it.
 is_all_zero <- function(x) {
   if (is_dgc(x)) return(!length(x@x) || isTRUE(min(x@x) == 0 && max(x@x) == 0))
   for (j in seq_len(ncol(x))) {
@@ -286,7 +288,7 @@ is_all_zero <- function(x) {
   TRUE
 }
 
-# Only reached when there is a bad entry: find it, column by column.
+# Called only if there is a bad entry: finds it, column by column.
 stop_not_finite <- function(x, name) {
   for (j in seq_len(ncol(x))) {
     bad <- which(!is.finite(x[, j]))
@@ -388,21 +390,21 @@ check_graph <- function(given, n, per = "column of `x`") {
   graph
 }
 
-# A mask is easily taken for a graph.
+# Users may pass a mask where a graph is expected.
 mask_hint <- function(given) {
   size <- dim(given)
   is_mask <- is.array(given) && (length(size) == 3 || is.logical(given) || all(given %in% 0:1))
   if (is_mask) " If it is a mask, give graph_mask(mask)."
 }
 
-# Without fusion there is nothing that a graph could say.
+# Without fusion (lambda2 = 0) the graph has no effect and need not be given.
 check_fit_graph <- function(graph, lambda2, n) {
   if (!is.null(graph)) return(check_graph(graph, n))
   if (is.numeric(lambda2) && length(lambda2) && all(lambda2 %in% 0)) {
     return(new_graph(n, integer(0), integer(0), numeric(0), "edges"))
   }
   stop_bad("`graph` must say which columns of `x` are neighbours, see graph_mask(), ",
-           "graph_grid(), graph_chain() and graph_mesh(); only lambda2 = 0 needs none.")
+           "graph_grid(), graph_chain() and graph_mesh(); only lambda2 = 0 needs no graph.")
 }
 
 # The part of a graph that the core reads.

@@ -1,9 +1,9 @@
-# Finished pieces of long work, kept in a folder so that a run that was stopped can go on.
+# Finished pieces of long work, kept in a folder so that a stopped run can be resumed.
 #
-# Each piece is one file that holds plain data in a format of its own: types, lengths and bytes, and
-# a checksum at the end. Nothing that is read is ever evaluated, so a file can be wrong, but it
-# cannot do anything. Files are written under another name first and then renamed: a file with the
-# right name is whole, or it is recognised as damaged by its checksum and made again.
+# Each piece is one file that holds plain data in the package's own format: types, lengths and
+# bytes, and a checksum at the end. Nothing that is read is ever evaluated, so a file can hold wrong
+# values but cannot run code. Files are written under a temporary name and then renamed: a file with
+# the right name is complete, or its checksum shows that it is damaged, and it is computed again.
 
 checkpoint_version <- "n2gfl checkpoint 1"
 
@@ -15,8 +15,8 @@ open_checkpoint <- function(folder, key) {
   }
   if (!dir.exists(folder)) dir.create(folder, recursive = TRUE, showWarnings = FALSE)
   if (!dir.exists(folder) || file.access(folder, 2) != 0) {
-    stop_bad("`checkpoint` must be a folder that can be written, but ", quoted(folder),
-             " cannot.")
+    stop_bad("`checkpoint` must be a folder that can be written to, but ", quoted(folder),
+             " is not.")
   }
   checkpoint <- list(folder = normalizePath(folder), key = key)
   remove_unfinished(checkpoint$folder)
@@ -35,7 +35,7 @@ open_checkpoint <- function(folder, key) {
   checkpoint
 }
 
-# What a killed run had begun to write. Another run may be writing now, but not for an hour.
+# Removes the temporary files of killed runs. Newer files may belong to a run that is writing now.
 remove_unfinished <- function(folder) {
   files <- dir(folder, "[.]piece-.*[.]tmp$", full.names = TRUE)
   unlink(files[which(Sys.time() - file.mtime(files) > as.difftime(1, units = "hours"))])
@@ -45,7 +45,7 @@ piece_file <- function(checkpoint, name) {
   file.path(checkpoint$folder, paste0(gsub("[^A-Za-z0-9]+", "-", name), ".piece"))
 }
 
-# The value, after it was written; an error if the disk does not take it.
+# Returns the value after writing it; an error if it cannot be written.
 write_piece <- function(checkpoint, name, value) {
   bytes <- encode_data(list(version = checkpoint_version, key = checkpoint$key, name = name,
                             value = value))
@@ -58,7 +58,7 @@ write_piece <- function(checkpoint, name, value) {
     identical(file.size(temporary), as.double(length(bytes))) && file.rename(temporary, file)
   }, error = function(e) FALSE, warning = function(w) FALSE)
   if (!written) {
-    stop_bad("`checkpoint` must be a folder with room for ", length(bytes), " bytes more, but ",
+    stop_bad("`checkpoint` must be a folder with room for ", length(bytes), " more bytes, but ",
              quoted(file), " could not be written.")
   }
   value
@@ -91,7 +91,7 @@ hash_length <- 16L  # characters of hash_cpp()
 type_letters <- c(`NULL` = "0", logical = "l", integer = "i", double = "d", character = "c",
                   list = "v")
 
-# Type, length, values, then names and dim as values of their own; lists are walked through.
+# Type, length and values, then names, dim and dimnames encoded in the same way; lists recursively.
 encode_data <- function(value) {
   if (is(value, "dgCMatrix")) {
     value <- list(dgCMatrix = TRUE, i = value@i, p = value@p, x = value@x, Dim = value@Dim,
@@ -105,7 +105,7 @@ encode_data <- function(value) {
     integer = , double = writeBin(as.vector(value), raw(), endian = "little"),
     character = encode_text(value),
     list = do.call(c, c(list(raw(0)), lapply(unname(value), encode_data))),
-    stop("no form on disk for type ", type)
+    stop("cannot store values of type ", type)
   )
   extra <- if (type != "NULL") {
     c(encode_attribute(names(value)), encode_attribute(dim(value)),
@@ -115,7 +115,7 @@ encode_data <- function(value) {
     body, extra)
 }
 
-# Dimnames bring names of a matrix along; attributes of attributes are not kept.
+# The names of dimnames are kept; other attributes of attributes are not.
 encode_attribute <- function(value) {
   encode_data(if (is.list(value)) value else if (!is.null(value)) as.vector(value))
 }
@@ -126,8 +126,8 @@ encode_text <- function(value) {
   c(writeBin(as.integer(sizes), raw(), endian = "little"), charToRaw(paste(text, collapse = "")))
 }
 
-# `most`: the bytes that there are. Every value takes one or more, so a length beyond it is wrong,
-# and must not be asked for as memory.
+# `most`: the number of bytes. Every value takes at least one byte, so a larger length is wrong, and
+# no memory is allocated for it.
 decode_data <- function(source, most) {
   type <- names(type_letters)[match(readChar(source, 1, useBytes = TRUE), type_letters)]
   n <- readBin(source, "double", 1, endian = "little")
@@ -173,7 +173,7 @@ work_key <- function(...) {
   hash_cpp(encode_data(lapply(list(...), digest_part)))
 }
 
-# Large vectors are hashed where they lie; the rest is small enough to be encoded.
+# Large vectors are hashed in place; the rest is small enough to be encoded.
 digest_part <- function(part) {
   if (is_dgc(part)) {
     return(c(lapply(list(part@i, part@p, part@x, part@Dim), hash_cpp), part@Dimnames))

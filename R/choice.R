@@ -5,7 +5,7 @@
 # regions, the sparsest row can be one region that fills the whole mask.
 default_choice <- "lambda.min"
 
-# What `s` can be called, in the order in which tables list them.
+# The names that `s` can be, in the order in which tables list them.
 choice_names <- c("lambda.min", "lambda.1se", "lambda.es")
 
 is_cv <- function(object) inherits(object, "cv.n2gfl")
@@ -77,8 +77,8 @@ choice_title <- function(object, row) {
            lambda[2] == .(lambda[[2]]))
 }
 
-# Sentences on chosen rows that a reader would not expect: no feature at all, or more of them where
-# "sparsest" makes believe there are fewer.
+# Notes on chosen rows that may surprise the user: a row without features, or a "sparsest" row with
+# more features than the best row.
 choice_notes <- function(object) {
   index <- object$index[!is.na(object$index)]
   nonzero <- stats::setNames(object$grid$nonzero[index], paste0("lambda.", names(index)))
@@ -89,7 +89,7 @@ choice_notes <- function(object) {
       paste0(paste(empty, collapse = ", "), ": no feature is selected, the map is empty.")
     },
     if (more) {
-      paste0("lambda.1se has fewer regions than lambda.min or as many, but more features (",
+      paste0("lambda.1se has at most as many regions as lambda.min, but more features (",
              nonzero[["lambda.1se"]], " against ", nonzero[["lambda.min"]], ").")
     }
   )

@@ -1,25 +1,26 @@
 #' Compare the stability of two models
 #'
 #' Tests whether Nogueira's measure differs between two models, and gives an interval for the
-#' difference. Run both on the same folds (`foldid`): the comparison is then paired and sharper.
+#' difference. Run both on the same folds (`foldid`): the comparison is then paired and more
+#' precise.
 #'
 #' @details
 #' The estimate of each model and its influence values \eqn{\phi_i}{phi_i} are those of
 #' [stability()]. Unpaired, the statistic is that of Nogueira et al. (2018),
 #' \eqn{(\Phi_1 - \Phi_2) / \sqrt{v_1 + v_2}}{(Phi1 - Phi2) / sqrt(v1 + v2)} with the two variances.
 #' Paired, the variance is \eqn{(4/K^2) \sum_i (\phi_{1i} - \phi_{2i} - \bar\phi_1 + \bar\phi_2)^2}{
-#' (4/K^2) sum_i (phi_1i - phi_2i - mean)^2}: what a fold does to both models cancels. The statistic
-#' is referred to the normal distribution. Folds share most of their data, so the test speaks of
-#' this way of perturbing this cohort; with many repeats it will find any difference.
+#' (4/K^2) sum_i (phi_1i - phi_2i - mean)^2}: effects that a fold has on both models cancel. The
+#' statistic is compared with the normal distribution. Folds share most of their data, so the test
+#' is about this way of perturbing this cohort; with many repeats it will detect any difference.
 #'
-#' The interval has no width, and the p-value is `NA`, when the runs of both models agree so
-#' regularly that the standard error is zero.
+#' If the standard error is zero, for example because all runs of each model select the same
+#' features, the interval has width zero and the p-value is `NA`.
 #'
 #' @param object1,object2 What [stability()] takes, over the same features.
-#' @param s1,s2 The rows of the grids to compare: see `s` in [stability()]; `NULL` is
+#' @param s1,s2 The rows of the grids to compare: see `s` in [stability()]; `NULL` means
 #'   `"lambda.min"` for a cross-validation. Not used for runs without a grid.
-#' @param paired Do the runs of the two belong together one by one? By default yes if they have the
-#'   same number of runs and, for cross-validations, the same folds.
+#' @param paired Does each run of one object belong to the same run of the other? By default `TRUE`
+#'   if both have the same number of runs and, for cross-validations, the same folds.
 #' @param level Confidence level of the interval.
 #' @param ... Must be empty.
 #' @return A list of class `htest`: the two values in `estimate`, their `difference` (first minus
@@ -51,7 +52,7 @@ compare_stability <- function(object1, object2, s1 = NULL, s2 = s1, paired = NUL
   new_comparison(phi1, phi2, paired, level, names)
 }
 
-# An object that was written out in the call has no name worth printing.
+# An expression in place of an object's name is printed as "runs".
 label_of <- function(expression) if (is.name(expression)) as.character(expression) else "runs"
 
 compared_runs <- function(object, s) {

@@ -1,5 +1,5 @@
 # Covariates as formula and data. What is learnt from the data (factor levels, contrasts, the bases
-# of poly() and scale()) is learnt on the training rows alone: nothing leaks into a fold.
+# of poly() and scale()) is learnt from the training rows alone: held-out rows have no influence.
 
 # What code_covariates() needs: list(matrix) for a plain matrix, else the formula with its data.
 covariate_coder <- function(covariates, data = NULL, n) {
@@ -12,9 +12,9 @@ covariate_coder <- function(covariates, data = NULL, n) {
   list(terms = terms, frame = frame, n = n, contrasts = getOption("contrasts"))
 }
 
-# An n x q matrix with all rows, coded as the rows in `train` (logical, or weights) say; NULL: all.
-# `others` names the remaining rows in messages, such as "fold 3". The attribute "coding" is for
-# new data, see code_new_covariates(); it is NULL for a plain matrix.
+# An n x q matrix with all rows; the coding is learnt from the rows in `train` (logical, or weights;
+# NULL means all rows). `others` names the remaining rows in messages, such as "fold 3". The
+# attribute "coding" is for new data, see code_new_covariates(); it is NULL for a plain matrix.
 code_covariates <- function(coder, train = NULL, others = "rows that are not used for the fit") {
   if (is.null(coder$terms)) return(coder$matrix)
   train <- if (is.null(train)) rep(TRUE, coder$n) else train > 0
@@ -46,7 +46,7 @@ check_covariate_data <- function(data, n) {
   }
 }
 
-# The intercept is the model's own: factors are coded as beside one, whatever the formula says.
+# The model has its own intercept, so factors are coded as in a formula with one, even for ~ 0 + x.
 covariate_terms <- function(formula, data) {
   if (length(formula) != 2) {
     stop_bad("`covariates` must be a formula without a left side, such as ~ age + sex, not ",
@@ -74,8 +74,8 @@ small_environment <- function(terms, known) {
   small
 }
 
-# The raw variables of the formula: from the data, or vectors of that length from where the formula
-# was written. Anything else (a degree, a function) stays with the formula.
+# The raw variables of the formula: from the data, or vectors of that length from the formula's
+# environment. Other objects (such as the degree of a polynomial) stay in that environment.
 covariate_frame <- function(terms, data, n, name) {
   environment <- environment(terms)
   frame <- list()
@@ -108,8 +108,8 @@ learn_coding <- function(coder, train) {
   levels <- stats::.getXlevels(terms, frame)
   for (variable in names(levels)) {
     if (length(levels[[variable]]) < 2) {
-      stop_bad("`covariates` must vary, but `", variable, "` has the level ",
-               quoted(levels[[variable]]), " only, in the rows used for the fit.")
+      stop_bad("`covariates` must vary, but `", variable, "` has only the level ",
+               quoted(levels[[variable]]), " in the rows used for the fit.")
     }
   }
   contrasts <- if (length(levels)) {
@@ -118,7 +118,7 @@ learn_coding <- function(coder, train) {
   list(terms = terms, levels = levels, contrasts = contrasts)
 }
 
-# The variable's own contrasts, or the option's as it was when the fit was asked for.
+# The variable's own contrasts, or those of the option when n2gfl() was called.
 chosen_contrasts <- function(values, option) {
   own <- attr(values, "contrasts")
   if (!is.null(own)) own else option[[if (is.ordered(values)) 2 else 1]]
@@ -142,5 +142,5 @@ check_known_levels <- function(values, known, variable, name, others) {
   if (is.na(row)) return(invisible())
   stop_bad("`", name, "` must have no level of a covariate that the fit has not seen, but level ",
            quoted(as.character(values[row])), " of `", variable, "` occurs only in ", others,
-           " (row ", row, "): join it with another level, or leave it out.")
+           " (row ", row, "): merge it with another level, or leave it out.")
 }

@@ -7,13 +7,13 @@
 #' @details
 #' The grid of penalties comes from all data and is shared by the folds. A fold is a set of
 #' observation weights that are 0 for the rows held out: neither `x` nor its rows are copied, and
-#' centring, scaling, screening and the coding of covariates see the training rows only.
+#' centring, scaling, screening and the coding of covariates use the training rows only.
 #'
 #' The scores are averaged over the folds as in `cv.glmnet()`: `cvm` is the mean over folds,
 #' weighted by their observation weights, `cvsd` its standard error. With fewer than 3 observations
-#' a fold, the mean is over observations. With `nrepeats` the means are averaged, and `cvsd` is the
-#' root mean square of the repeats' standard errors: repeats share the data and do not make the mean
-#' more certain.
+#' per fold, the mean is over observations. With `nrepeats` the means are averaged, and `cvsd` is
+#' the root mean square of the repeats' standard errors: repeats share the data and do not make the
+#' mean more certain.
 #'
 #' @section Which penalties:
 #' * `lambda.min`: the best `cvm`; ties go to the larger `lambda2`, then the larger `lambda1`.
@@ -23,10 +23,11 @@
 #' * `lambda.es`: the most stable row, by the estimation stability [ES()] in its "fit" form on
 #'   centred `x`, among those within one standard error of the best that have no more regions than
 #'   `lambda.min`. It often selects the same features again when the data change a little, and costs
-#'   at most one standard error of accuracy. Look at its size: a map of all features is stable, too.
+#'   at most one standard error of accuracy. Check its number of features: a map that contains all
+#'   features is stable, too.
 #'
-#' `coef()`, `predict()`, maps, tables and pictures take `lambda.min` unless `s` or `row` is given.
-#' (glmnet takes `lambda.1se`. With fusion the sparsest row is the one with the fewest regions, which
+#' `coef()`, `predict()`, maps, tables and pictures use `lambda.min` unless `s` or `row` is given.
+#' (glmnet uses `lambda.1se`. With fusion the sparsest row is the one with the fewest regions, which
 #' can be a single region with more features than `lambda.min` has; `print()` says when that is so.)
 #'
 #' The best score on a grid is optimistically biased, since the same held-out data chose it.
@@ -40,10 +41,10 @@
 #'
 #' With `checkpoint` each finished fold is written to that folder at once. The same call then
 #' computes only what is missing and returns the same object; random folds are those of the first
-#' call. A folder that belongs to other data or arguments is refused; damaged files are made again.
-#' The files hold plain numbers and text, and nothing in them is ever evaluated. Their checksums
-#' tell damage, not forgery: whoever may write to the folder can change the results. Workers on
-#' other machines must see the folder under the same name.
+#' call. A folder that belongs to other data or arguments is refused; damaged files are computed
+#' again. The files hold plain numbers and text, and nothing in them is ever evaluated. Their
+#' checksums detect damage, not tampering: anyone who can write to the folder can change the
+#' results. Workers on other machines must see the folder under the same name.
 #'
 #' @section Memory:
 #' Beyond `x` a run needs the coefficients of all folds (sparse), `nfolds` x L numbers for each
@@ -60,15 +61,15 @@
 #'   `"mae"` (summed over both classes, as in glmnet) or `"brier"`. Probabilities are kept 1e-5 away
 #'   from 0 and 1 for the deviance.
 #' @param nfolds Number of folds, at least 2, when `foldid` is `NULL`.
-#' @param foldid The fold in which each row of `x` is held out, from 1 without a gap, or a matrix
-#'   with one column per repeat; `NULL` draws folds with [make_folds()].
+#' @param foldid The fold in which each row of `x` is held out, numbered from 1 without gaps, or a
+#'   matrix with one column per repeat; `NULL` draws folds with [make_folds()].
 #' @param group A vector with one value per row of `x`: rows with the same value, such as a
 #'   subject's or a site's, stay in one fold.
-#' @param nrepeats How many times to draw folds and repeat the whole, when `foldid` is `NULL`.
-#' @param nested Also estimate the score of the whole procedure, honestly? See *Which penalties*.
+#' @param nrepeats How many times to draw folds and cross-validate, when `foldid` is `NULL`.
+#' @param nested Also compute an honest estimate of the score? See *Which penalties*.
 #' @param keep Keep the held-out predictions, as `fit.preval`?
-#' @param checkpoint Name of a folder where finished folds are kept, or `NULL`. Trust a folder that
-#'   others can write to as much as you trust them: see *Parallel and interrupted runs*.
+#' @param checkpoint Name of a folder where finished folds are kept, or `NULL`. Use a folder that
+#'   others can write to only if you trust them: see *Parallel and interrupted runs*.
 #' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*. A
 #'   cross-validation counts the paths to fit: one to all rows, one for each fold and, if `nested`,
 #'   those of each outer fold.
@@ -89,8 +90,8 @@
 #'     whose third index is the repeat.}
 #'   \item{held.out}{Held-out linear predictors at the chosen rows: a matrix with columns `min`,
 #'     `1se` and `es`, or an array whose third index is the repeat. [assess()] reads it.}
-#'   \item{y, weights}{The response as numbers, for classes 1 for the modelled one and 0 for the
-#'     other; the weights rescaled to mean 1, or `NULL`.}
+#'   \item{y, weights}{The response as numbers (for classes, 1 is the modelled class and 0 the other
+#'     one); the weights rescaled to mean 1, or `NULL`.}
 #'   \item{n2gfl.fit}{The fit to all data.}
 #'   \item{nested}{With `nested`: a list with `estimate` (a data frame with the score `cvm` and its
 #'     standard error `cvsd` for each way to choose), `lambda` (what each outer fold chose) and
@@ -137,7 +138,7 @@ cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds =
   object
 }
 
-# Arguments for n2gfl() by way of `...`: a misspelt one must not vanish.
+# Arguments for n2gfl() in `...`: a misspelt one is an error instead of being ignored.
 check_dots <- function(...) {
   given <- list(...)
   known <- setdiff(fit_argument_names(), c("graph", "trace.it"))
@@ -147,12 +148,12 @@ check_dots <- function(...) {
   if (length(bad)) stop_unknown_argument(given[bad], c(known, own))
   if (anyDuplicated(names)) {
     stop_bad("`...` must hold each argument of n2gfl() once, but `",
-             names[anyDuplicated(names)], "` is there more than once.")
+             names[anyDuplicated(names)], "` is given more than once.")
   }
   given
 }
 
-# The same sentence for n2gfl() itself and for those who hand their `...` on to it.
+# The same message for n2gfl() itself and for functions that pass their `...` on to it.
 stop_unknown_argument <- function(given, known) {
   what <- unknown_argument(given, known, "one without a name")
   stop_bad("`...` must hold arguments of n2gfl() by name, but there is ", what,
@@ -182,7 +183,8 @@ check_folds <- function(problem, nfolds, foldid, group, nrepeats, nested) {
   list(foldid = foldid, inner = inner, drawn = drawn)
 }
 
-# For each outer fold the folds of its training rows, as many as there are outside; 0 = held out.
+# For each outer fold, the inner folds of its training rows: as many as there are outer folds, or as
+# many as there are rows or groups; 0 = held out.
 inner_folds <- function(y, foldid, group) {
   lapply(seq_len(max(foldid)), function(k) {
     train <- which(foldid != k)
@@ -198,7 +200,7 @@ inner_folds <- function(y, foldid, group) {
   })
 }
 
-# A run that goes on must use the folds that it began with, whatever the generator says now.
+# A run that is resumed must use the folds of its first call, not the folds drawn now.
 remember_folds <- function(store, folds) {
   if (is.null(store)) return(folds)
   known <- read_piece(store, "folds")
@@ -207,14 +209,15 @@ remember_folds <- function(store, folds) {
   folds
 }
 
-# Pieces belong to these folds: were the file with the folds lost, others would be drawn.
+# The folds become part of the key. If the file with the folds is lost, other folds are drawn, and
+# the old pieces no longer match.
 store_for_folds <- function(store, folds) {
   if (!is.null(store)) store$key <- work_key(store$key, folds$foldid, folds$inner)
   store
 }
 
-# Folds that were drawn cannot give every fold a class with fewer observations (or groups) than
-# folds. An AUC needs that; for the other measures it is a weakness that the user should know of.
+# A class with fewer observations (or groups) than there are folds is missing from some folds. The
+# AUC needs both classes in every fold; for other measures a warning is enough.
 check_class_sizes <- function(problem, group, nfolds, measure) {
   if (problem$control$family != "binomial") return(invisible())
   used <- problem$data$weights > 0
@@ -234,13 +237,12 @@ check_class_sizes <- function(problem, group, nfolds, measure) {
     stop_bad("`nfolds` must be at most ", sizes[least], " for type.measure = \"auc\", because ",
              "every fold needs both classes and ", has, ", not ", nfolds, ".")
   }
-  warning("`nfolds` = ", nfolds, " is too many, because ", has, ": ", nfolds - sizes[least],
+  warning("`nfolds` = ", nfolds, " is too large, because ", has, ": ", nfolds - sizes[least],
           " folds hold out none of them, so their scores say nothing about this class; `nfolds` = ",
           sizes[least], " would avoid that.", call. = FALSE)
 }
 
-# What would end the work in its middle, or give a score that is no number, is found before it
-# begins.
+# Finds problems that would stop the work halfway, or make a score NaN, before the work begins.
 check_all_folds <- function(problem, folds, measure) {
   about <- list(measure = measure, drawn = folds$drawn)
   for (k in seq_len(ncol(folds$foldid))) {
@@ -252,7 +254,7 @@ check_all_folds <- function(problem, folds, measure) {
   }
 }
 
-# The argument that decided on the folds, and must change if they will not do.
+# The argument that determined the folds, and that must change if they cannot be used.
 fold_argument <- function(about) if (about$drawn) "`nfolds`" else "`foldid`"
 
 check_each_fold <- function(problem, foldid, weights, about, where = "") {
@@ -284,8 +286,8 @@ check_fold_response <- function(problem, train, held, about, k, where) {
   }
 }
 
-# A covariate that varies in one fold only, such as a small site's, is lost without it, and so may
-# be the controls that `deconfound` needs.
+# A covariate that varies in one fold only, such as the indicator of a small site, is constant
+# without this fold. Controls that `deconfound` needs can also be missing.
 check_fold_view <- function(problem, weights, k, where) {
   tryCatch({
     data <- data_at(problem$data, weights, paste0("fold ", k, where))
@@ -310,8 +312,8 @@ cv_key <- function(problem, folds, group, measure, checkpoint) {
 
 # ---- the work ------------------------------------------------------------------------------------
 
-# The fit to all rows with weight, and the fits without each fold. `foldid` is N x repeats; rows
-# with 0 take no part.
+# The fit to all rows with positive weight, and the fits without each fold. `foldid` is N x repeats;
+# rows with 0 are not used.
 cross_validate <- function(problem, foldid, measure, weights, store = NULL, progress = NULL,
                            alive = "") {
   full <- fit_all_rows(problem, weights, store, progress, alive)
@@ -378,7 +380,7 @@ held_out_links <- function(folds, foldid, rows) {
 
 # ---- the choice ----------------------------------------------------------------------------------
 
-# Adds scores, stability over the folds, and the rows of the grid that they point to.
+# Adds scores, stability over the folds, and the rows of the grid that these choose.
 choose_penalties <- function(cv, problem, measure) {
   score <- summarise_scores(cv$scores)
   stable <- stability_columns(cv$folds, problem$data$x, problem$data$graph)
@@ -410,7 +412,7 @@ sparsest_row <- function(rows, grid) {
 
 # The edges of the grid on which the best row lies, named, with a value to try beyond each of them.
 grid_edges <- function(grid, best) {
-  # Beyond larger penalties there is only the empty model again.
+  # If the best model is empty, larger penalties give the same model.
   filled <- grid$nonzero[best] > 0
   lambda2 <- grid$lambda2[best]
   first <- sort(grid$lambda1[grid$lambda2 == lambda2])
@@ -430,8 +432,8 @@ grid_edges <- function(grid, best) {
   )
 }
 
-# The next value beyond the first of a sequence, by the ratio of its first two but at least by
-# `least`; in two digits.
+# Extends a sequence beyond its first value, by the ratio of its first two values or by `least`,
+# whichever goes further; two significant digits.
 beyond <- function(values, least = 2) {
   ratio <- values[1] / values[2]
   if (!is.finite(ratio)) ratio <- least
@@ -460,7 +462,7 @@ new_cv <- function(cv, problem, folds, measure, keep, call) {
   )
 }
 
-# What assess() needs: small, so it is kept without being asked for.
+# What assess() needs. It is small, so it is always kept.
 chosen_links <- function(links, index) {
   chosen <- links[, index, , drop = FALSE]
   dimnames(chosen) <- list(NULL, names(index), NULL)
@@ -496,7 +498,7 @@ not_converged_text <- function(fits) {
   shown <- utils::head(failed, 5)
   paste0(paste0(names(shown), ifelse(lengths(shown) == 1, " row ", " rows "),
                 vapply(shown, some_numbers, ""), collapse = ", "),
-         if (length(failed) > 5) paste(" and", length(failed) - 5, "folds more"))
+         if (length(failed) > 5) paste(" and", length(failed) - 5, "more folds"))
 }
 
 some_numbers <- function(values) {

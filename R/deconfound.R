@@ -1,10 +1,10 @@
-# deconfound = "controls": each feature minus what the covariates explain of it among the controls
-# used for the fit. With Z the covariates, centred at the controls' means, the core sees
-# X - Z B, B = P X, by least squares P = (Z'WZ)^-1 Z'W over the controls. X is not copied, and only
-# the q coefficients of Z that beta implies are kept: X beta - Z B beta = X beta + Z gamma.
+# deconfound = "controls": subtracts from each feature the effects of the covariates, estimated from
+# the controls used for the fit. With Z the covariates, centred at the controls' means, the core
+# uses X - Z B, B = P X, where P = (Z'WZ)^-1 Z'W is least squares on the controls. X is not copied,
+# and only the q coefficients of Z that beta implies are kept: X beta - Z B beta = X beta + Z gamma.
 
 # list(z, p, centre) for the core, or NULL. `z` are the coded covariates, `controls` says which rows
-# are, `weights` are the fit's: rows with weight 0 have no part in it.
+# are controls, `weights` are those of the fit: rows with weight 0 are not used.
 deconfound_map <- function(z, controls, weights) {
   used <- controls & weights > 0
   w <- ifelse(used, weights, 0)
@@ -22,7 +22,7 @@ deconfound_map <- function(z, controls, weights) {
   list(z = unname(z), p = p, centre = centre)
 }
 
-# The core's answer on X - Z B as one on X and Z: the coefficients of Z, and the intercept.
+# Converts the core's fits on X - Z B to fits on X and Z: the coefficients of Z and the intercept.
 undo_deconfound <- function(fits, map, x) {
   if (is.null(map)) return(fits)
   support <- sort(unique(fits$beta_i)) + 1L
@@ -35,7 +35,7 @@ undo_deconfound <- function(fits, map, x) {
 
 # ---- arguments -----------------------------------------------------------------------------------
 
-# Is it asked for? Without covariates there is nothing to remove.
+# Was deconfounding requested? Without covariates there is nothing to remove.
 check_deconfound <- function(deconfound, controls, covariates) {
   if (is.null(deconfound)) {
     if (!is.null(controls)) {
@@ -52,8 +52,8 @@ check_deconfound <- function(deconfound, controls, covariates) {
   TRUE
 }
 
-# The data as a fit with these weights sees them: covariates coded, and what is to be removed from
-# x, both learnt on the rows that have weight.
+# The data for a fit with these weights: the coded covariates, and the map that removes their
+# effects from x, both learnt from the rows with positive weight.
 data_at <- function(data, weights, others = "rows that are not used for the fit") {
   data$covariates <- code_covariates(data$coder, weights, others)
   if (!is.null(data$controls)) {
@@ -66,8 +66,8 @@ control_names <- c("nc", "cn", "hc", "hv", "con", "ctl", "ctr", "ctrl", "control
                    "healthy", "healthy control", "healthy controls", "normal", "normal control",
                    "normal controls", "cognitively normal")
 
-# Which rows are controls. `controls` is a class of `y`, one logical value per row, or NULL: then
-# the class whose name says so.
+# Which rows are controls. `controls` is a class of `y`, one logical value per row, or NULL for the
+# class with one of the `control_names`.
 find_controls <- function(y, controls = NULL) {
   n <- NROW(y)
   if (is.logical(controls) && length(controls) == n && n > 1) {
@@ -94,7 +94,7 @@ control_class <- function(classes) {
   if (length(found) != 1) {
     stop_bad("`controls` must say which subjects are controls",
              if (length(classes)) paste(": none or several of the classes",
-                                        quoted(sort(classes)), "have a name that says it"), ".")
+                                        quoted(sort(classes)), "have a name for controls"), ".")
   }
   message("deconfound: the controls are the subjects of class ", quoted(found),
           ". Set `controls` to choose others.")

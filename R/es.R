@@ -1,7 +1,7 @@
 #' Estimation stability
 #'
 #' How much the predictions of K runs differ, relative to their size. Smaller is more stable; 0
-#' means that all runs predict the same.
+#' means that all runs make the same predictions.
 #'
 #' @details
 #' With \eqn{\beta^{(k)}}{beta(k)} the coefficients of run \eqn{k} and \eqn{\bar\beta}{beta_bar}
@@ -12,8 +12,8 @@
 #'   ES = sum_k ||X beta(k) - X beta_bar||^2 / (K ||beta_bar||^2)  or the same over
 #'   (K ||X beta_bar||^2).}
 #' The first, `normalize = "coef"`, is that of Xin et al. (2015); the second, `"fit"`, that of Yu
-#' (2013) and of Lim and Yu (2016). `x` holds all observations, and the intercept and the covariates
-#' take no part.
+#' (2013) and of Lim and Yu (2016). `x` holds all observations; the intercept and the covariates are
+#' not used.
 #'
 #' **Which form.** Compare models by the second form on centred `x`
 #' (`normalize = "fit", center = TRUE`). The first is not comparable between models whose regions
@@ -24,8 +24,8 @@
 #'
 #' **Centring.** The paper does not centre `x`, and `center = FALSE` is the default. With an
 #' intercept the features' means are arbitrary; raw grey matter values are all positive, and their
-#' mean image then swamps \eqn{\|X \bar\beta\|^2}{||X beta_bar||^2} and makes the second form small
-#' for every model.
+#' mean image then dominates \eqn{\|X \bar\beta\|^2}{||X beta_bar||^2} and makes the second form
+#' small for every model.
 #'
 #' The value is `NA` where it is 0/0 or where there is only one run; the attribute `reason` then
 #' says why, row by row. If the runs differ but their mean is zero it is `Inf`.
@@ -37,7 +37,7 @@
 #'   (`"coef"` without centring, `"fit"` with it) it need not be given.
 #' @param s,row The rows of the grid that are wanted: `s` is `c(lambda1 = , lambda2 = )`, a data
 #'   frame with these columns, or for a cross-validation `"lambda.min"`, `"lambda.1se"` or
-#'   `"lambda.es"`; `row` holds row numbers. `NULL` is every row.
+#'   `"lambda.es"`; `row` holds row numbers. `NULL` means every row.
 #' @param normalize What to divide by: `"coef"` or `"fit"`, see *Details*.
 #' @param center Remove the column means of `x`?
 #' @param ... Must be empty.
@@ -104,7 +104,7 @@ measured_es <- function(value) {
   measured(value, "0/0: the predictions of all runs are zero, or there is only one run")
 }
 
-# Centring x is the same as taking the means out of x times the coefficients.
+# Centring x is the same as centring x times the coefficients.
 es_of_runs <- function(runs, predictors, normalize, center) {
   if (center) predictors <- sweep(predictors, 2, colMeans(predictors))
   mean_predictor <- rowMeans(predictors)

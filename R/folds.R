@@ -7,12 +7,12 @@
 #' Without groups each class is dealt out in random order, one class after the other, so fold sizes
 #' differ by at most 1, and so do the numbers of each class in the folds. With groups, the groups
 #' are taken in random order, large ones first, and each goes to the fold whose class counts then
-#' come closest to an equal share, the smallest one among equals.
+#' come closest to an equal share; ties go to the smallest fold.
 #'
-#' Random numbers come from the session's generator: call [set.seed()] first for the same folds
+#' Random numbers come from the session's generator: call [set.seed()] first to get the same folds
 #' again.
 #' @param y The response. A factor, a logical or character vector, or numbers with two different
-#'   values are classes; other numbers only say how many observations there are.
+#'   values are classes; of other numbers only the length is used.
 #' @param nfolds Number of folds, at least 2.
 #' @param group A vector with one value per observation, such as the subject or the site; rows with
 #'   the same value go to the same fold. `NULL` for no groups.
@@ -56,7 +56,7 @@ fold_classes <- function(y) {
   droplevels(factor(y))
 }
 
-# One class after the other, each in random order, round and round the folds.
+# Assigns the rows to the folds in turn: one class after the other, each in random order.
 deal_rows <- function(classes, nfolds) {
   shuffled <- sample.int(length(classes))
   dealt <- shuffled[order(as.integer(classes)[shuffled])]
@@ -71,9 +71,9 @@ deal_groups <- function(classes, group, nfolds) {
   fold <- integer(nrow(counts))
   shuffled <- sample.int(nrow(counts))
   for (g in shuffled[order(-rowSums(counts)[shuffled])]) {
-    # So much the squared distance from equal shares grows, up to what all folds have in common.
+    # The increase in squared distance from equal shares, without terms that all folds share.
     overlap <- placed %*% counts[g, ]
-    # Among equals the smallest fold: an empty one always wins, so none stays empty.
+    # Ties go to the smallest fold. An empty fold has overlap 0 and comes first: none stays empty.
     fold[g] <- order(overlap, rowSums(placed))[1]
     placed[fold[g], ] <- placed[fold[g], ] + counts[g, ]
   }
@@ -103,7 +103,7 @@ check_group <- function(group, n, per = "row of `x`") {
   factor(group)
 }
 
-# The user's folds, one column per repeat: whole numbers from 1 without a gap, no group divided.
+# The user's folds, one column per repeat: whole numbers from 1 without gaps, no group split.
 check_foldid <- function(foldid, n, group) {
   is_matrix <- is.matrix(foldid) && ncol(foldid) > 1
   columns <- if (is_matrix) foldid else matrix(check_vector(foldid, "foldid"))
@@ -123,7 +123,7 @@ check_one_foldid <- function(foldid, group) {
     stop_bad("`foldid` must hold whole numbers from 1, but element ", bad[1], " is ",
              number_text(foldid[bad[1]]), ".")
   }
-  # Numbers beyond the number of rows leave a gap for sure, and may be too large to count up to.
+  # A number above the number of rows implies a gap, and may be too large for seq_len().
   empty <- setdiff(seq_len(min(max(foldid), length(foldid))), foldid)
   if (length(empty)) {
     stop_bad("`foldid` must use every number from 1 to its largest (", number_text(max(foldid)),

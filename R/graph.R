@@ -1,5 +1,6 @@
-# Graphs: who is whose neighbour. Every constructor ends in new_graph(), which alone knows the
-# invariants: 1-based nodes, from < to, edges sorted by (from, to), no edge twice, weights positive.
+# Graphs: which nodes are neighbours. Every constructor ends in new_graph(), which checks nothing:
+# the constructors ensure the invariants, which are 1-based nodes, from < to, edges sorted by
+# (from, to), no edge twice, weights positive.
 
 new_graph <- function(n, from, to, weight, kind, dim = NULL, mask = NULL, coords = NULL,
                       faces = NULL) {
@@ -72,7 +73,7 @@ graph_mask <- function(mask, neighbours = NULL, ...) {
 }
 
 # Each edge is found once, from its smaller node. The rows of `joined` are the offsets to larger
-# nodes in increasing order, its columns the nodes: which() then walks the edges sorted.
+# nodes in increasing order, its columns the nodes: which() then returns the edges sorted.
 lattice_graph <- function(inside, neighbours, kind, mask) {
   dim <- dim(inside)
   offsets <- lattice_offsets(dim, neighbours)
@@ -98,7 +99,7 @@ lattice_offsets <- function(dim, neighbours) {
   offsets <- as.matrix(expand.grid(rep(list(-1:1), k)))
   changed <- rowSums(offsets != 0)
   reach <- match(neighbours, neighbourhoods[[k]])
-  # expand.grid runs in array order, so what comes after the middle row points forward.
+  # expand.grid() is in array order, so the rows after the middle one point to larger cell numbers.
   forward <- seq_len(nrow(offsets)) > (nrow(offsets) + 1) / 2
   offsets <- offsets[forward & changed <= reach, , drop = FALSE]
   structure(unname(offsets), step = as.integer(offsets %*% cumprod(c(1, dim[-k]))))
@@ -170,7 +171,7 @@ check_mask <- function(mask) {
 
 # The numbers of an image, from whichever package it comes.
 image_array <- function(image) {
-  # First, because RNifti's internal images are character vectors underneath.
+  # This test comes first, because is.character() is TRUE for RNifti's internal images.
   if (inherits(image, "niftiImage")) return(as.array(image))
   if (is_oro(image)) return(oro.nifti::img_data(image))
   if (is.character(image) && length(image) == 1 && !is.na(image)) {
@@ -179,7 +180,7 @@ image_array <- function(image) {
                "file ", quoted(image), ".")
     }
     values <- read_array(image, "mask")$values
-    # A flat image is one with two dimensions.
+    # An image with a single slice has two dimensions here.
     return(if (identical(dim(values)[-(1:2)], 1L)) values[, , 1] else values)
   }
   image
@@ -209,7 +210,7 @@ graph_chain <- function(n, ...) {
 #' Any weighted undirected graph, given by its edges. An edge may be given in either direction.
 #' Edges that are given more than once are merged and their weights summed; edges of weight 0 are
 #' dropped. An edge from a node to itself is an error. Nodes without an edge and graphs in several
-#' parts are fine.
+#' parts are allowed.
 #'
 #' @param from,to Node numbers at the two ends of each edge, counted from 1.
 #' @param weight One nonnegative number per edge, or `NULL` for 1.
@@ -251,8 +252,8 @@ graph_edges <- function(from, to, weight = NULL, n = NULL, ...) {
 #' @param faces A matrix with three columns: the vertex numbers of each triangle, counted from 1.
 #'   Some formats (GIFTI among them) count from 0: add 1.
 #' @param n Number of vertices, or `NULL` for the largest number in `faces`.
-#' @param coords Millimetres of the vertices, a matrix with one row per vertex and three columns,
-#'   for pictures and tables; or `NULL`.
+#' @param coords Positions of the vertices in millimetres, a matrix with one row per vertex and
+#'   three columns, for pictures and tables; or `NULL`.
 #' @inherit graph_grid return
 #' @family graphs
 #' @param ... Must be empty.
@@ -343,7 +344,7 @@ merge_edges <- function(from, to, weight) {
 #' a large graph is used many times.
 #'
 #' @param graph One of
-#'   * an `n2gfl_graph`, which comes back as it is;
+#'   * an `n2gfl_graph`, which is returned unchanged;
 #'   * an undirected igraph graph; its edge attribute `weight` is used if it has one;
 #'   * a symmetric adjacency matrix, dense or sparse (package Matrix), numeric or logical: entry
 #'     (i, j) is the weight of the edge between i and j, 0 for none. The diagonal must be zero.
@@ -418,7 +419,8 @@ as_graph.Matrix <- function(graph, ...) {
   adjacency_graph(row[upper], col[upper], graph@x[upper], nrow(graph))
 }
 
-# The difference is formed only if the patterns differ: for a large graph it is the slow part.
+# The difference of the matrices is slow for a large graph: it is computed only if the patterns of
+# nonzeros or the values differ.
 check_symmetric_sparse <- function(graph) {
   mirror <- t(graph)
   slack <- symmetry_slack(graph@x)
@@ -431,7 +433,7 @@ check_symmetric_sparse <- function(graph) {
   }
 }
 
-# Room for the rounding of computed weights, such as exp(-distance).
+# Tolerance for rounding errors in computed weights, such as exp(-distance).
 symmetry_slack <- function(weights) 1e-10 * max(0, abs(weights[is.finite(weights)]))
 
 check_square <- function(graph) {
@@ -453,7 +455,7 @@ stop_not_symmetric <- function(graph, at) {
            number_text(as.double(graph[at[2], at[1]])), ".", mask_hint(graph))
 }
 
-# Edges of an object whose node numbers are known to be right; its weights are not.
+# A graph from another object's edges. The node numbers are valid; only the weights are checked.
 adjacency_graph <- function(from, to, weight, n) {
   if (is.null(weight)) weight <- rep(1, length(from))
   bad <- which(!is.finite(weight) | weight < 0 | from == to)[1]
@@ -486,7 +488,7 @@ print.n2gfl_graph <- function(x, ...) {
 #' three dimensions as seen from an angle; other graphs are drawn on a circle, chains on a line.
 #'
 #' @param x A graph of class `n2gfl_graph` with at most 5000 nodes.
-#' @param labels Write the node numbers? By default up to 50 nodes.
+#' @param labels Write the node numbers? By default only for graphs with up to 50 nodes.
 #' @param col Colour of the nodes, one or one per node.
 #' @param pch Symbol of the nodes, see [graphics::points()].
 #' @param ... Further arguments for [graphics::points()], such as `cex`.

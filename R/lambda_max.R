@@ -1,8 +1,8 @@
 #' The smallest lambda1 at which every coefficient is zero
 #'
 #' Computes the exact value, for each `lambda2`, above which the fit has no features and below which
-#' it has some. With nonnegative coefficients only sets of features that pull upwards count, so the
-#' value is smaller than for free signs.
+#' it has some. With nonnegative coefficients only sets of features that together rise with the
+#' response matter, so the value is never larger than for free signs.
 #'
 #' @details
 #' With the negative gradient \eqn{g} of the loss at the model without features, the value is
@@ -38,7 +38,8 @@ lambda_max <- function(x, y, graph = NULL, lambda2 = 0, family = c("gaussian", "
                        standardize = FALSE, intercept = TRUE, ...) {
   check_empty_dots(...)
   arguments <- as.list(environment())
-  # Any order will do here; without a graph only the lasso's is defined.
+  # check_problem() requires a decreasing lambda2, so it does not get the user's, except lambda2 = 0
+  # without a graph.
   arguments$lambda2 <- if (is.null(graph) && identical(lambda2, 0)) 0
   problem <- check_problem(fit_arguments(arguments))
   lambda2 <- check_lambda_values(lambda2, "lambda2")

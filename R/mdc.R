@@ -18,7 +18,7 @@
 #'   [perturb.n2gfl()] or [stabsel.n2gfl()], a list of coefficient vectors, or a (sparse) matrix
 #'   with one row per feature and one column per run.
 #' @param sign Count a feature as common only if its sign is the same in all runs?
-#' @param top Use of each run only the `top` largest positive coefficients, as Xin et al. do for
+#' @param top Use only the `top` largest positive coefficients of each run, as Xin et al. do for
 #'   models that select many more; `NULL` uses all nonzero ones. Features that tie with the last one
 #'   are kept, so that the order of the features does not matter.
 #' @param ... Must be empty.

@@ -1,8 +1,8 @@
-# How predictions are scored: the one place that knows each measure, its name and its direction.
+# How predictions are scored. Each measure, its label and its direction are defined only here.
 #
 # `loss` gives one number per observation from the response (0/1 for classes) and the prediction
-# (mean or probability); a score is then the weighted mean. `auc` is no mean over observations: it
-# has `score`, one number for a whole fold, instead.
+# (mean or probability); a score is then the weighted mean. `auc` is not a mean over observations:
+# it has `score`, which gives one number for a whole fold, instead.
 
 cv_measures <- list(
   deviance = list(
@@ -51,14 +51,14 @@ match_measure <- function(measure, family) {
   choices[found]
 }
 
-# Bounds for probabilities, as in glmnet, so that one sure and wrong prediction is not infinitely
-# bad.
+# Probabilities are bounded, as in glmnet, so that one certain but wrong prediction does not make
+# the deviance infinite.
 log_likelihood <- function(y, probability) {
   probability <- pmin(pmax(probability, 1e-5), 1 - 1e-5)
   y * log(probability) + (1 - y) * log(1 - probability)
 }
 
-# The share of pairs, one of each class, that the prediction puts in the right order; ties are half.
+# The share of pairs, one of each class, that the prediction ranks correctly; ties count half.
 weighted_auc <- function(y, mean, weights) {
   ties <- tied_blocks(y, mean, weights)
   negative <- ties$negative
@@ -67,8 +67,8 @@ weighted_auc <- function(y, mean, weights) {
   sum(positive * (below + negative / 2)) / (sum(positive) * sum(negative))
 }
 
-# Weights of both classes at each value of the prediction, from the smallest value on, and the
-# number of its value for each observation.
+# Weights of both classes at each distinct value of the prediction, in increasing order, and for
+# each observation the index of its value.
 tied_blocks <- function(y, mean, weights) {
   at <- order(mean)
   ties <- rle(mean[at])$lengths
@@ -94,7 +94,7 @@ fold_scores <- function(measure, link, y, weights, foldid, family) {
     return(list(scores = do.call(rbind, each), weights = fold_sums(weights, foldid)))
   }
   loss <- cv_measures[[measure]]$loss(y, mean, family)
-  # Means over one or two observations are no scores of a fold: glmnet's rule.
+  # With fewer than 3 observations per fold each observation has its own score, as in glmnet.
   if (sum(used) / max(foldid) < 3) {
     return(list(scores = loss[used, , drop = FALSE], weights = weights[used]))
   }

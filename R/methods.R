@@ -1,5 +1,5 @@
-# What stats has generics for. A fit keeps no data: what needs them asks for them by the names that
-# n2gfl() has for them.
+# Methods for generics of stats. A fit keeps no data: methods that need data take them as arguments,
+# with the same names as in n2gfl().
 
 #' Fitted values and residuals
 #'
@@ -8,10 +8,10 @@
 #'
 #' @inheritParams coef.n2gfl
 #' @param x,y,covariates,offset,weights The data of the fit; `covariates`, `offset` and `weights`
-#'   where the fit had them. Of a fit whose covariates were a formula, `covariates` is the data
-#'   frame with their variables.
-#' @param type Kind of residuals: `"deviance"` (signed square roots of what the observations
-#'   contribute to the deviance), `"pearson"` (divided by the standard deviation that the model
+#'   if the fit had them. For a fit whose covariates were a formula, `covariates` is the data frame
+#'   with their variables.
+#' @param type Kind of residuals: `"deviance"` (signed square roots of the observations'
+#'   contributions to the deviance), `"pearson"` (divided by the standard deviation that the model
 #'   implies, up to the error variance) or `"response"` (observed minus fitted, with the modelled
 #'   class of a `"binomial"` fit as 1 and the other as 0). Weights, rescaled to mean 1, enter the
 #'   first two.
@@ -33,7 +33,7 @@ fitted.n2gfl <- function(object, x, s = NULL, row = NULL, covariates = NULL, off
   if (missing(x)) stop_no_data("x", "fitted")
   covariates <- align_new(covariates, "covariates", x)
   offset <- align_new(offset, "offset", x)
-  # predict() would name its own arguments.
+  # Checked here, because messages from predict() would name the arguments of predict().
   x <- check_newx(x, object, "x")
   coded <- check_newcovariates(covariates, nrow(x), object, "covariates", "x")
   if (!is.null(covariates)) covariates <- coded
@@ -80,7 +80,7 @@ residuals.cv.n2gfl <- function(object, x, y, s = NULL, row = NULL, ...) {
   residuals(object$n2gfl.fit, x, y, s = at$s, row = at$row, ...)
 }
 
-# exact = TRUE and refit = TRUE want the data by name; without them nothing else may be there.
+# exact = TRUE and refit = TRUE need the data by name; otherwise no data may be passed on.
 data_for_refit <- function(data, exact = FALSE, refit = FALSE, ...) {
   again <- check_flag(exact, "exact") || check_flag(refit, "refit")
   data <- data[!vapply(data, is.null, NA)]
@@ -121,17 +121,17 @@ response_residuals <- function(y, mean, weights, family, type) {
 #' which [stats::AIC()] and [stats::BIC()] follow; `nobs()` the number of observations.
 #'
 #' @details
-#' The degrees of freedom are the number of constant nonzero pieces of the fit, `df` in its grid:
-#' for least squares an unbiased estimate (Tibshirani and Taylor, 2012), without a sign constraint.
-#' To them come the intercept, the covariates (unless they were removed from `x`) and, for
-#' `"gaussian"`, the error variance, which is estimated by maximum likelihood, as [stats::lm()]
-#' counts too. With `penalty = "laplacian"`, `df`
-#' counts the nonzero coefficients and overstates the freedom of the model.
+#' The degrees of freedom are the number of constant nonzero pieces of the fit, `df` in its grid,
+#' which is an unbiased estimate for least squares without a sign constraint (Tibshirani and Taylor,
+#' 2012), plus the intercept, the covariates (unless they were removed from `x`) and, for
+#' `"gaussian"`, the error variance, as for [stats::lm()]. The error variance is estimated by
+#' maximum likelihood. With `penalty = "laplacian"`, `df` counts the nonzero coefficients and
+#' overstates the degrees of freedom.
 #'
 #' Weights count as frequencies, rescaled to mean 1.
 #'
 #' For a fit with a whole grid the results have one value per row, and so do `AIC(fit)` and
-#' `BIC(fit)`: `fit$grid[which.min(BIC(fit)), ]` is the choice of BIC.
+#' `BIC(fit)`: `fit$grid[which.min(BIC(fit)), ]` is the row with the smallest BIC.
 #' @inheritParams coef.n2gfl
 #' @param ... Not used.
 #' @return A number per fit; for `logLik()` of class `logLik`, with attributes `df` and `nobs`.
@@ -193,11 +193,11 @@ nobs.cv.n2gfl <- function(object, ...) object$n2gfl.fit$nobs
 #' Fit again with changed arguments
 #'
 #' Takes the call of the fit, changes the arguments given and evaluates it where `update()` was
-#' called. The fit keeps no data, so the names in its call must still mean the same there, or the
-#' data must be given again.
+#' called. The fit keeps no data, so the names in its call must still refer to the same data there,
+#' or the data must be given again.
 #'
 #' @param object A fit from [n2gfl()] or a cross-validation from [cv.n2gfl()].
-#' @param ... Arguments to change or to add, by name. `NULL` goes back to the default.
+#' @param ... Arguments to change or to add, by name. `NULL` restores the default.
 #' @param evaluate `FALSE` gives the changed call, without evaluating it.
 #' @return A new fit, or the call.
 #' @examples
@@ -235,8 +235,8 @@ fit_call <- function(call) {
   as.call(c(name, given[names(given) %in% names(formals(n2gfl))]))
 }
 
-# An object that is gone is named with the argument that needs it. A function of that name, such as
-# t(), is not what the call meant.
+# Stops if an object of the call no longer exists; the message names it and the argument that needs
+# it. A function with the same name, such as t(), does not count.
 check_call_data <- function(call, frame) {
   is_there <- function(name) exists(name, frame) && !is.function(get(name, frame))
   for (name in names(call)[-1]) {
@@ -250,8 +250,8 @@ check_call_data <- function(call, frame) {
   }
 }
 
-# The objects that an expression reads; all.vars() would also give the b of a$b and the variables of
-# a formula, which are looked for in the data.
+# The objects that an expression reads; all.vars() would also return the b of a$b and the variables
+# of a formula, which come from the data.
 objects_in <- function(expression) {
   if (is.name(expression)) return(setdiff(as.character(expression), ""))
   if (!is.call(expression)) return(character(0))

@@ -1,16 +1,16 @@
 #' n2gfl: nonnegative generalized fused lasso on graphs
 #'
-#' Sparse regression and classification whose coefficients live on a graph: voxels of a brain mask,
-#' pixels, points of a chain or of a surface. Neighbours are drawn to the same value, so the fit is
-#' a short list of compact regions, and by default all coefficients are nonnegative. Every fit
-#' comes with a duality gap: a proof of how far it can be from the optimum.
+#' Sparse regression and classification for features on a graph: voxels of a brain mask, pixels,
+#' points of a chain or of a surface. The penalty favours equal coefficients of neighbours, so the
+#' fit is a short list of compact regions, and by default all coefficients are nonnegative. Every
+#' fit comes with a duality gap, an upper bound on how far it is from the optimum.
 #'
 #' @section Where to start:
 #' * [read_images()] reads NIfTI files; any matrix with a graph will do as well: [graph_mask()],
 #'   [graph_grid()], [graph_chain()], [graph_mesh()], [graph_edges()], [as_graph()].
 #' * [n2gfl()] fits the model over a grid of the two penalties, [cv.n2gfl()] chooses among them.
 #' * [coef()][coef.n2gfl], [predict()][predict.n2gfl] and [plot()][plot.n2gfl] read a fit.
-#' * [stability()] tells whether the same features come back when the data change a little,
+#' * [stability()] measures whether the same features are selected when the data change a little,
 #'   [stabsel.n2gfl()] selects those that do.
 #' * [write_map()], [plot_map()], [plot_folds()] and [region_table()] show where they are.
 #' * [tv_denoise()] and [fused_prox()] solve the penalised smoothing problem on a graph.

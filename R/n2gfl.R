@@ -1,8 +1,8 @@
 #' Fit a fused lasso on a graph, nonnegative by default
 #'
 #' Fits a linear or logistic model whose coefficients are sparse and piecewise constant on a graph,
-#' for a grid of the two penalties. Each fit carries its relative duality gap, a proof of how close
-#' it is to the optimum.
+#' for a grid of the two penalties. Each fit comes with its relative duality gap, an upper bound on
+#' how far its objective is from the optimum.
 #'
 #' @details
 #' With features \eqn{x_i} and graph edges \eqn{(j, k)} of weight \eqn{w_{jk}}, the fit minimises
@@ -30,26 +30,27 @@
 #' A fit has converged when its relative duality gap, the primal minus the dual objective divided by
 #' the objective of the model without features, is at most `thresh`. A fit that does not get there
 #' within `maxit` iterations is returned with `converged = FALSE` in its row of `grid`, and a
-#' warning names the rows and their gaps. Perfectly separable classes with tiny penalties can end
-#' that way. Where a feature has no size penalty at all (`lambda1 = 0` or a penalty factor of 0), no
-#' scaling makes the dual point feasible; it is then moved along these features until it is, so that
-#' the gap remains a proof. If there are as many of them as observations, only an exact fit has one.
-#' With `penalty = "laplacian"` and more than 1,000 such features the gap is an estimate: what is
-#' left of their gradient is charged at twice the largest coefficient.
+#' warning names the rows and their gaps. This can happen for perfectly separable classes with tiny
+#' penalties. If a feature has no size penalty at all (`lambda1 = 0` or a penalty factor of 0), no
+#' scaling makes the dual point feasible; the point is then moved along these features until it is,
+#' so that the gap remains an upper bound. If there are as many such features as observations, the
+#' gap is small only for an exact fit. With `penalty = "laplacian"` and more than 1,000 such
+#' features the gap is an estimate: it counts their remaining gradient times twice the largest
+#' coefficient.
 #'
 #' @section Rows by name:
-#' Images know their files, and a matrix may have row names. If `data` has a column or row names that
-#' name them (by path, by file name with or without its ending, or by participant: `sub-01` or `01`
+#' Images have file names, and a matrix may have row names. If `data` has a column or row names that
+#' match them (by path, by file name with or without its ending, or by participant: `sub-01` or `01`
 #' of the file `sub-01_T1w.nii.gz`), its rows are put into the order of `x`, and a message says so;
-#' `data` may have further rows. If only some rows of `x` are named, it is an error. If none is, rows
-#' are taken in order, for images with a message. The same holds for the names of `y`, `weights`,
-#' `offset`, `group` and `foldid` and for the row names of a matrix of covariates. Beside a `data`
-#' whose rows had to be moved, a vector without names must be one of its columns.
+#' `data` may have further rows. It is an error if only some rows of `x` have a match. If none has,
+#' rows are taken in order, for images with a message. The same holds for the names of `y`,
+#' `weights`, `offset`, `group` and `foldid` and for the row names of a matrix of covariates. If the
+#' rows of `data` had to be moved, a vector without names must be one of its columns.
 #'
 #' @section Signs:
 #' With `sign = "nonnegative"` features can only rise with the response (or with the probability of
-#' the modelled class). If most of those with a strong effect of their own fall, or the other way
-#' round for `"nonpositive"`, a warning says so: the levels of `y` may be the wrong way round.
+#' the modelled class). If most features with a strong univariate effect fall instead (rise, for
+#' `"nonpositive"`), a warning says so: the levels of `y` may be in the wrong order.
 #'
 #' @section Progress:
 #' In an interactive session a bar with the time left appears by itself when the work lasts for more
@@ -61,49 +62,49 @@
 #' seconds.
 #'
 #' @section Memory:
-#' A double matrix or a `dgCMatrix` is used where it lies: never copied, centred or scaled in
-#' memory. Integer and logical matrices are converted to double once, at a cost of 8 bytes an entry;
-#' other sparse classes of the Matrix package to `dgCMatrix`, and its dense classes to an ordinary
-#' matrix, once as well. Convert beforehand when you fit the same data many times.
+#' A double matrix or a `dgCMatrix` is used in place: it is never copied, centred or scaled in
+#' memory. Integer and logical matrices are converted to double once, at a cost of 8 bytes per
+#' entry; other sparse classes of the Matrix package are converted to `dgCMatrix`, and its dense
+#' classes to an ordinary matrix. Convert beforehand if you fit the same data many times.
 #'
 #' @param x The features: a numeric matrix with one row per observation and one column per feature,
 #'   a sparse matrix of the Matrix package, or images from [read_images()]. No missing or infinite
 #'   values. See *Memory*.
 #' @param y The response. For `"gaussian"` a numeric vector that is not constant. For `"binomial"` a
 #'   vector with two classes: -1 and 1, 0 and 1, logical, or a factor; all mean the same. The
-#'   larger value, or the later level, is the class whose probability is modelled (a message says
-#'   which for text, whose order is the alphabet's). Empty factor levels are ignored.
+#'   larger value, or the later level, is the class whose probability is modelled (for text the
+#'   order is alphabetical, and a message names the class). Empty factor levels are ignored.
 #'
-#'   Or where to find it: the name of a column of `data`, or a formula with the outcome on its left
-#'   and the covariates on its right, such as `diagnosis ~ age + sex` (`diagnosis ~ 1` for none).
+#'   Alternatively, the name of a column of `data`, or a formula with the outcome on its left and
+#'   the covariates on its right, such as `diagnosis ~ age + sex` (`diagnosis ~ 1` for none).
 #' @param graph The graph of the features, with one node per column of `x`: see [graph_mask()],
 #'   [graph_grid()], [graph_chain()], [graph_mesh()], [graph_edges()], or anything that
-#'   [as_graph()] takes (an igraph graph, an adjacency matrix). Images bring their own, and
-#'   `lambda2 = 0` needs none.
+#'   [as_graph()] takes (an igraph graph, an adjacency matrix). Images have a graph of their own,
+#'   and `lambda2 = 0` needs no graph.
 #' @param family Kind of response, `"gaussian"` or `"binomial"`.
 #' @param sign Which coefficients are allowed: `"nonnegative"`, `"nonpositive"` or `"free"`.
 #' @param ... Must be empty: arguments after it must be given by their full names.
-#' @param covariates Variables that enter without a penalty and without a sign, such as age and sex:
+#' @param covariates Variables without a penalty and without a sign constraint, such as age and sex:
 #'   a formula without a left side, `~ age + sex`, for variables in `data`, or a numeric matrix (or
-#'   vector) with one row per row of `x`. A formula is coded as in [stats::model.matrix()] beside an
-#'   intercept, anew for the training rows of each fold: factor levels, contrasts and the bases of
-#'   `poly()` or `scale()` are learnt there. A level that occurs only among the rows held out is an
-#'   error. The columns must be linearly independent of the intercept and of each other.
-#' @param data A data frame with the variables of `covariates` and of `y`, one row per row of `x`. By
-#'   default the subjects of the images, if `x` is images. See *Rows by name*.
+#'   vector) with one row per row of `x`. A formula is coded as in [stats::model.matrix()] with an
+#'   intercept, separately for the training rows of each fold: factor levels, contrasts and the
+#'   bases of `poly()` or `scale()` are learnt there. A level that occurs only among the rows held
+#'   out is an error. The columns must be linearly independent of the intercept and of each other.
+#' @param data A data frame with the variables of `covariates` and of `y`, one row per row of `x`.
+#'   The default for images is their table of subjects. See *Rows by name*.
 #' @param deconfound `NULL`, or `"controls"`: remove the effects of the `covariates` from the
 #'   features, as estimated among the controls by (weighted) least squares: each feature is taken as
 #'   it would be at the controls' mean covariates. In a cross-validation the effects are estimated
-#'   on the controls of the training rows alone. The covariates are then no predictors themselves;
-#'   `gamma` holds what the removal amounts to in the linear predictor, so that predictions are made
+#'   on the controls of the training rows alone. The covariates are then not predictors themselves;
+#'   `gamma` holds the effect of the removal on the linear predictor, so that predictions are made
 #'   as with covariates. The features are not copied.
-#' @param controls For `deconfound`: the class of `y` that are the controls, or a logical value per
-#'   row of `x`. By default the class whose name says so (NC, CN, HC, control, healthy, ...), with a
-#'   message.
+#' @param controls For `deconfound`: the class of `y` that contains the controls, or a logical value
+#'   per row of `x`. By default the class with a name such as NC, CN, HC, control or healthy, and a
+#'   message names it.
 #' @param weights Nonnegative weights of the observations, or `NULL` for equal weights.
 #' @param offset A number per observation that is added to the linear predictor, or `NULL`.
 #' @param lambda1 Penalties on the size of the coefficients, strictly decreasing; used with every
-#'   `lambda2`. `NULL` makes for each `lambda2` a sequence of `nlambda1` values, from
+#'   `lambda2`. `NULL` makes a sequence of `nlambda1` values for each `lambda2`, from
 #'   [lambda_max()] down to `lambda.min.ratio` times that.
 #' @param lambda2 Penalties on the differences between neighbours, strictly decreasing. `NULL` makes
 #'   `nlambda2` values, from 0.3 times [lambda_max()] at `lambda2 = 0` down to a hundredth of that.
@@ -117,15 +118,15 @@
 #'   stays in the graph). Unlike in glmnet the factors are not rescaled.
 #' @param standardize Divide the columns by their standard deviations (divisor N, weighted) before
 #'   fitting? Coefficients always come back on the original scale, and the penalties then act on the
-#'   standardised ones. Constant columns get the coefficient 0. The default is `FALSE` on purpose:
-#'   fusing standardised coefficients is not fusing coefficients.
+#'   standardised ones. Constant columns get the coefficient 0. The default is `FALSE` because
+#'   equal standardised coefficients are not equal on the original scale.
 #' @param intercept Fit an intercept?
 #' @param algorithm `"pursuit"` works on the few constant regions of the solution and is the
 #'   fastest (with `penalty = "laplacian"`, which has no regions, it is Newton's method with
 #'   coordinate descent); `"fista"` and `"ista"` are the proximal gradient methods of the paper,
-#'   with an exact proximal step. All three solve the same problem to the same gap. A fit with
-#'   hundreds of regions or more, and a `thresh` of 1e-8 or more, pursuit hands over to fista, which
-#'   is faster there; `grid$iter` then counts the steps of fista.
+#'   with an exact proximal step. All three solve the same problem to the same gap. If a fit has
+#'   hundreds of regions or more and `thresh` is at least 1e-8, pursuit switches to fista, which is
+#'   faster there; `grid$iter` then counts the steps of fista.
 #' @param thresh Relative duality gap at which a fit has converged.
 #' @param maxit Largest number of iterations for one row of the grid.
 #' @param threads Number of threads.
@@ -142,7 +143,8 @@
 #'     and `converged`.}
 #'   \item{nulldev}{Deviance of the model with intercept and offset only.}
 #'   \item{npasses}{How often all columns of `x` were multiplied with residuals, for all fits
-#'     together: most columns are settled by a bound, so it need not be whole.}
+#'     together. It need not be a whole number, because bounds make most multiplications
+#'     unnecessary.}
 #'   \item{nobs, dim}{Number of observations; number of features and of fits.}
 #'   \item{classnames}{The two classes, the modelled one last (`"binomial"` only).}
 #'   \item{family, sign, penalty, penalty.factor, control}{The choices made.}
@@ -199,9 +201,9 @@ n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"),
 }
 
 # The arguments of n2gfl(), as a list, checked and in the form that the core takes: what is fitted
-# (`data`), how (`control`), and at which penalties. cv.n2gfl() and its kin start here too.
-# `finite`: FALSE spares a pass over x when the next thing is solve_problem(), which refuses numbers
-# that are not finite by itself.
+# (`data`), how (`control`), and at which penalties. cv.n2gfl() and similar functions use it, too.
+# `finite = FALSE` saves a pass over x if the next step is solve_problem(), which itself refuses
+# numbers that are not finite.
 check_problem <- function(arguments, finite = TRUE) {
   arguments <- resolve_outcome(align_arguments(arguments))
   arguments <- unpack_images(arguments)
@@ -240,8 +242,8 @@ fit_arguments <- function(given) {
   c(given, lapply(defaults[lacking], eval, baseenv()))
 }
 
-# Fits at the rows of `grid`, or at the problem's own penalties. Other `weights` than the problem's
-# make folds and resamples of it: rows with weight 0 are as good as deleted.
+# Fits at the rows of `grid`, or at the problem's own penalties. Folds and resamples of a problem
+# are the same problem with other `weights`: a row with weight 0 has no effect.
 # `alive`, if not "", is a file whose removal stops the work as an interrupt does.
 solve_problem <- function(problem, weights = problem$data$weights, grid = NULL, progress = NULL,
                           alive = "") {
@@ -258,7 +260,7 @@ solve_problem <- function(problem, weights = problem$data$weights, grid = NULL, 
   undo_deconfound(fits, data$map, data$x)
 }
 
-# Covariates that were removed from x are not fitted beside it.
+# Covariates that were removed from x are not in the model.
 unpenalised_matrix <- function(data) {
   if (is.null(data$map)) data$covariates else matrix(0, nrow(data$x), 0)
 }

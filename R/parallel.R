@@ -1,11 +1,11 @@
-# Independent pieces of work, one after the other or, when the user has set a future::plan(), side
-# by side. A piece is done by a function of the package that gets its task and returns plain data;
-# it uses no random numbers, so every plan gives the same bits.
+# Runs independent pieces of work: one after the other or, if the user has set a future::plan(), in
+# parallel. A function of the package takes a task and returns plain data. It uses no random
+# numbers, so every plan gives bitwise identical results.
 
 # The answers, in the order of `tasks`, which are named: names appear in errors and in checkpoints.
-# `work(task, alive, ...)`: `alive` is a file whose removal must stop the work.
-# `progress` counts `pieces` for each task, see start_progress(). Where the session itself does the
-# work, `work` gets one more argument, `inside`, to say how many pieces of its task are finished.
+# `work(task, alive, ...)`: `alive` is a file; the work must stop when it is removed.
+# `progress` counts `pieces` for each task, see start_progress(). If the session itself does the
+# work, `work` gets one more argument, `inside`, to report how many pieces of its task are finished.
 run_tasks <- function(tasks, work, ..., alive = "", checkpoint = NULL, progress = NULL,
                       pieces = rep(1, length(tasks))) {
   answers <- lapply(names(tasks), function(name) read_piece(checkpoint, name))
@@ -44,22 +44,23 @@ run_task <- function(task, name, work, ..., alive, checkpoint, tick) {
 
 # ---- interrupts ----------------------------------------------------------------------------------
 
-# What must be done or not: code that keeps accounts, or C++, which R would leave without freeing
-# anything if it found an interrupt while it makes room. Interrupts are let in at the end.
+# Runs `code` without interrupts: bookkeeping that must not stop halfway, or C++ code, which R would
+# leave without freeing memory if an interrupt came while R allocates memory. Pending interrupts
+# are handled at the end.
 uninterrupted <- function(code) {
   value <- suspendInterrupts(code)
   Sys.sleep(1e-4)
   value
 }
 
-# ---- side by side --------------------------------------------------------------------------------
+# ---- in parallel ---------------------------------------------------------------------------------
 
 # A plan exists only where the user has loaded the future package and set one.
 wants_futures <- function() {
   isNamespaceLoaded("future") && !inherits(future::plan(), "sequential")
 }
 
-# Side by side. A finished task comes as a condition from where it was done.
+# In parallel. Workers signal each finished task as a condition.
 run_apart <- function(tasks, work, ..., checkpoint, progress, pieces) {
   here <- Sys.getpid()  # forked workers inherit the handler
   teller <- if (!is.null(progress)) {
@@ -75,7 +76,7 @@ run_apart <- function(tasks, work, ..., checkpoint, progress, pieces) {
 }
 
 run_with_futures <- function(tasks, work, ..., checkpoint, tick, progress) {
-  # Its removal, at the latest when this function is left for whatever reason, ends all workers.
+  # Removing `alive` ends all workers. It is removed when this function exits, for any reason.
   folder <- tempfile("n2gfl-run-")
   dir.create(folder)
   alive <- file.path(folder, "alive")
@@ -89,7 +90,7 @@ run_with_futures <- function(tasks, work, ..., checkpoint, tick, progress) {
     dismiss(crew, folder)
     unlink(folder, recursive = TRUE)
   }), add = TRUE)
-  # x may be larger than what future sends without being asked twice.
+  # x may exceed future's default limit on the size of data for workers.
   old <- options(future.globals.maxSize = Inf)
   on.exit(options(old), add = TRUE)
   run_shares(share_out(names(tasks)), tasks, crew, folder, list(
@@ -97,7 +98,7 @@ run_with_futures <- function(tasks, work, ..., checkpoint, tick, progress) {
     parent = if (forks()) Sys.getpid(), checkpoint = checkpoint, tick = tick), progress)
 }
 
-# Forked workers share x; others get a copy each, so they get all their tasks at once.
+# Forked workers share x. Other workers need a copy each, so they get all their tasks at once.
 forks <- function() isNamespaceLoaded("future") && inherits(future::plan(), "multicore")
 
 share_out <- function(names) {
@@ -105,10 +106,10 @@ share_out <- function(names) {
   unname(split(names, ceiling(seq_along(names) * workers / length(names))))
 }
 
-# One future for each share, as many at once as there are workers. `crew$futures` are those that
-# nobody has an answer of yet, `crew$lost` counts those that ended without one. An interrupt inside
-# of future's own functions would lose a worker and its place for the rest of the session:
-# interrupts are let in between them, and where R waits.
+# One future for each share, as many at once as there are workers. `crew$futures` are those whose
+# answers have not been read yet, `crew$lost` counts those that ended without an answer. An
+# interrupt inside of future's own functions would lose a worker and its slot for the rest of the
+# session, so interrupts are allowed only between these calls, and where R waits.
 run_shares <- function(shares, tasks, crew, folder, given, progress = NULL) {
   answers <- list()
   waiting <- seq_along(shares)
@@ -119,7 +120,7 @@ run_shares <- function(shares, tasks, crew, folder, given, progress = NULL) {
       waiting <- waiting[-1]
     }
     for (one in crew$futures) {
-      # an interrupt comes before an error that the same Ctrl-C has caused
+      # handle an interrupt before an error that the same Ctrl-C has caused
       said <- uninterrupted(ask_future(one, crew))
       if (inherits(said, "FutureError")) stop_lost_worker(one$share, folder, said)
       if (inherits(said, "error")) stop(said)
@@ -142,14 +143,14 @@ begin_share <- function(share, given, crew, folder) {
     }
     future
   }
-  # Without a free worker, or if the session itself is the worker, this takes its time.
+  # Without a free worker, or if the session itself is the worker, begin() blocks: allow interrupts.
   future <- if (has_free_worker()) uninterrupted(begin()) else begin()
   if (inherits(future, "FutureError")) stop_lost_worker(share, folder, future)
 }
 
 has_free_worker <- function() {
   if (forks() && (future::nbrOfWorkers() < 2 || !future::supportsMulticore())) return(FALSE)
-  # not every kind of worker can be counted
+  # future cannot count every kind of worker
   isTRUE(tryCatch(future::nbrOfFreeWorkers(background = TRUE), error = function(e) 0) > 0)
 }
 
@@ -164,23 +165,23 @@ ask_future <- function(one, crew, ...) {
 
 # ---- the end of a run ----------------------------------------------------------------------------
 
-# Futures that run when nobody waits for them any more, after an error or an interrupt. Workers have
-# been told to stop, by the removal of `alive`; most do so at once, and others, if they are forks,
-# are killed. Answers must be taken: a fork waits until it is rid of its own, and holds its place.
+# Ends the futures that still run after an error or an interrupt. The removal of `alive` has told
+# their workers to stop. Most stop at once; forks that do not are killed. The answers must be read:
+# a fork holds its slot until its result is read.
 dismiss <- function(crew, folder) {
   if (!length(crew$futures) && crew$lost == 0) return(invisible())
   passed <- stopwatch()
   while (length(crew$futures) && passed() < if (forks()) 5 else 0.3) {
     for (one in crew$futures) {
       if (forks() && passed() > 0.1) kill_forks(one$share, folder)
-      # a second Ctrl-C has no more to say than the first one
+      # ignore a second Ctrl-C
       tryCatch(suppressWarnings(ask_future(one, crew, stdout = FALSE, signal = FALSE)),
                interrupt = function(e) NULL)
     }
   }
   if (!forks()) return(invisible())
   if (crew$lost > 0) free_places(crew$lost, file.path(folder, "all-places"))
-  # those who were given leave to go are still on their way
+  # forks whose results were read may need some time to exit
   pids <- forks_of(dir(folder, "[.]begun$", full.names = TRUE))
   passed <- stopwatch()
   while (any(tools::pskill(pids, 0)) && passed() < 0.5) {
@@ -193,18 +194,18 @@ stopwatch <- function() {
   function() proc.time()[["elapsed"]] - start
 }
 
-# A fork without a mark ends by itself before it begins.
+# A fork that has not written its mark yet ends by itself, because `alive` is gone.
 kill_forks <- function(names, folder) {
   tools::pskill(forks_of(paste0(marks_of(names, folder), ".begun")), tools::SIGKILL)
 }
 
-# The numbers of processes, from the marks they left.
+# Process ids, from the marks that the processes wrote.
 forks_of <- function(files) {
   as.integer(unlist(lapply(files[file.exists(files)], readLines)))
 }
 
-# future keeps the places of dead forks until it needs them. So all places are taken at once, those
-# of `lost` forks among them: who has one keeps it until the last one has come.
+# future frees the slots (places) of dead forks only when it needs them. So this function takes all
+# slots at once, including those of `lost` forks: each holder waits until the last one has begun.
 free_places <- function(lost, sign) {
   on.exit(file.create(sign))
   places <- lost + tryCatch(future::nbrOfFreeWorkers(), error = function(e) 0)
@@ -239,23 +240,24 @@ stop_lost_worker <- function(names, folder, e) {
   }
   reason <- sub(" Post-mortem diagnostic.*", "", gsub("\\s+", " ", conditionMessage(e)))
   stop_bad("A worker ended without an answer", when,
-           "; set the future::plan() again, and with `checkpoint` the same call goes on from what ",
-           "was finished. (", trimws(reason), ")")
+           "; set the future::plan() again; with `checkpoint` the same call then continues after ",
+           "the finished tasks. (", trimws(reason), ")")
 }
 
 # ---- in the worker -------------------------------------------------------------------------------
 
 run_share <- function(names, ...) lapply(names, run_task_apart, ...)
 
-# A worker leaves a mark when it begins and when it ends a task: a dead one cannot say so.
+# A worker writes a mark when it begins and when it ends a task: a killed worker cannot report it.
 marks_of <- function(names, folder) file.path(folder, gsub("[^A-Za-z0-9]+", "-", names))
 
 machine_name <- function() Sys.info()[["nodename"]]
 
-# The number of a process, which is in `alive`, means nothing on another machine.
+# `alive` contains a process id, which has no meaning on another machine: workers there use this
+# empty file.
 elsewhere <- function(alive) paste0(alive, "-elsewhere")
 
-# `parent` is the session that forks workers, NULL if they are no forks.
+# `parent` is the process id of the session that forks workers, NULL if workers are not forks.
 run_task_apart <- function(name, tasks, work, ..., alive, home, parent, checkpoint, tick) {
   # With a single worker future does not fork, and this is the session itself.
   forked <- !is.null(parent) && parent != Sys.getpid()
@@ -263,9 +265,9 @@ run_task_apart <- function(name, tasks, work, ..., alive, home, parent, checkpoi
   if (forked && !end_with_parent_cpp(parent)) give_up()
   mark <- marks_of(name, dirname(alive))
   if (home != machine_name()) alive <- elsewhere(alive)
-  # Whoever removes `alive` looks for marks then: this one is either seen, or sees that.
+  # Write the mark before testing `alive`, to avoid a race: dismiss() reads marks after removing it.
   if (dir.exists(dirname(alive))) writeLines(as.character(Sys.getpid()), paste0(mark, ".begun"))
-  # Another machine may not see the file, and must not take its absence for an order to stop.
+  # Another machine may not see the file, so there its absence does not mean that the run stopped.
   if (!file.exists(alive)) {
     if (forked) give_up()
     if (home == machine_name()) stop_bad(name, ": the run was stopped")
@@ -279,9 +281,9 @@ run_task_apart <- function(name, tasks, work, ..., alive, home, parent, checkpoi
 
 # ---- progress ------------------------------------------------------------------------------------
 
-# A function to call at the end of each task, there where it was done: it tells progressr, and the
-# session that counts the tasks: `at_once`, or with the answer, which for forked workers is as soon
-# and comes exactly once. It is made here because it is sent to workers with all that it sees.
+# Makes the function that a worker calls at the end of each task. It signals progressr and the
+# session, which counts the tasks: `at_once`, or with the answer, which for forked workers is as
+# early and happens exactly once. It is made here because its environment is sent to the workers.
 task_ticker <- function(signal, pieces, at_once) {
   force(signal)
   force(pieces)

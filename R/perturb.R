@@ -1,13 +1,13 @@
 #' Refit a path on perturbed data
 #'
-#' Fits the path of [n2gfl()] again and again on perturbed versions of the data, so that
-#' [stability()] can say which features come back. [cv.n2gfl()] does this with folds; here the data
+#' Fits the path of [n2gfl()] to many perturbed versions of the data, so that [stability()] can
+#' measure how often features are selected again. [cv.n2gfl()] does this with folds; here the data
 #' can also be resampled.
 #'
 #' @details
 #' The grid of penalties comes from all data and is shared by the runs. A perturbation is a set of
-#' observation weights on the one `x`, which is never copied. In one of four ways each run leaves
-#' rows out or counts them more than once:
+#' observation weights for the same `x`, which is never copied. Each run leaves rows out or counts
+#' them more than once, in one of four ways:
 #'
 #' * `"cv"`: the rows of one of `B` folds are left out (`B` runs);
 #' * `"bootstrap"`: rows are drawn with replacement, as many as there are (`B` runs);
@@ -17,10 +17,10 @@
 #'
 #' For `"binomial"` all of them are drawn class by class, so that the classes keep their shares, and
 #' rows with the same `group` are drawn or left out together. All random numbers are drawn from the
-#' session's generator before the work begins: call [set.seed()] first for the same runs again.
+#' session's generator before the work begins: call [set.seed()] first to get the same runs again.
 #'
-#' The gentler the perturbation, the more stable every model looks: compare models under the same
-#' one only. Runs go in parallel and are kept in `checkpoint` as those of [cv.n2gfl()].
+#' Under a weaker perturbation every model looks more stable: compare models only under the same
+#' perturbation. Runs can be parallel and are kept in `checkpoint`, like the folds of [cv.n2gfl()].
 #' @inheritSection n2gfl Progress
 #' @inheritParams cv.n2gfl
 #' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*.
@@ -87,20 +87,21 @@ fit_run <- function(weights, problem, grid, alive, inside = NULL) {
     list(gap = fits$gap, converged = fits$converged))
 }
 
-# Observation weights of each run, named as errors and checkpoints will call them.
+# Observation weights of each run, with the names that errors and checkpoints use.
 run_weights <- function(problem, drawn, name = "Run") {
   weights <- lapply(seq_len(ncol(drawn)), function(k) problem$data$weights * drawn[, k])
   stats::setNames(weights, paste(name, seq_along(weights)))
 }
 
-# Work that goes on must use the runs that it began with, whatever the generator says now.
+# Work that is resumed must use the runs of its first call, not the runs drawn now.
 remember_runs <- function(store, drawn) {
   if (is.null(store)) return(drawn)
   known <- read_piece(store, "runs")
   if (is.null(known)) write_piece(store, "runs", drawn) else known
 }
 
-# Fits belong to their runs: if those were lost and drawn anew, the old fits do not count.
+# The runs become part of the key. If the file with the runs is lost, other runs are drawn, and the
+# old fits no longer match.
 store_for_runs <- function(store, drawn) {
   if (!is.null(store)) store$key <- work_key(store$key, drawn)
   store

@@ -6,11 +6,11 @@
 #' @param object A fit from [n2gfl()], or a cross-validation from [cv.n2gfl()].
 #' @param s The penalties whose coefficients are wanted: `c(lambda1 = , lambda2 = )`, or a matrix or
 #'   data frame with columns `lambda1` and `lambda2`, such as some rows of `object$grid`. If the fit
-#'   has only one `lambda2`, plain numbers are values of `lambda1`, as in glmnet. `NULL` is every
+#'   has only one `lambda2`, plain numbers are values of `lambda1`, as in glmnet. `NULL` means every
 #'   fit. Penalties that are not in the grid are an error, unless `exact = TRUE`: there is no
-#'   interpolation, because it would break the sparsity and the regions.
+#'   interpolation, because it would destroy the sparsity and the regions.
 #'
-#'   For a cross-validation also `"lambda.min"`, `"lambda.1se"` or `"lambda.es"`; there `NULL` is
+#'   For a cross-validation also `"lambda.min"`, `"lambda.1se"` or `"lambda.es"`; there `NULL` means
 #'   `"lambda.min"`, the default of all functions that read a cross-validation (unlike glmnet's
 #'   `"lambda.1se"`; see *Which penalties* in [cv.n2gfl()]).
 #' @param row Numbers of rows of `object$grid`, another way to choose fits.
@@ -25,8 +25,8 @@
 #' regions, the pieces of the graph with one nonzero value, and estimates one coefficient for each
 #' of them without a penalty, from the sum of its columns (divided by their standard deviations if
 #' the fit had `standardize = TRUE`). The fit's `sign`, weights, offset, intercept and covariates
-#' hold for the refit too. There must be more observations than coefficients to estimate. With two
-#' classes that the regions separate perfectly no finite coefficients exist: a warning says so.
+#' hold for the refit too. There must be more observations than coefficients to estimate. If the
+#' regions separate the two classes perfectly, no finite coefficients exist, and a warning says so.
 #' This is the relaxed lasso, applied to regions.
 #'
 #' @section Data:
@@ -86,7 +86,7 @@ coef.cv.n2gfl <- function(object, s = NULL, row = NULL, ...) {
 #'   * `"nonzero"`: which coefficients are not zero.
 #' @param newcovariates,newoffset Covariates and offset of the new observations; needed if the fit
 #'   had them. If the covariates were a formula, a data frame with its variables; its rows are
-#'   matched by name as those of `data` in [n2gfl()]. New images bring their own table.
+#'   matched by name like those of `data` in [n2gfl()]. The default for images is their own table.
 #' @return For `"link"`, `"response"` and `"class"` a matrix with one row per observation and one
 #'   column per fit; for `"coefficients"` a sparse matrix; for `"nonzero"` a list with the feature
 #'   numbers of each fit.
@@ -177,8 +177,8 @@ choose_fits <- function(object, s, row, exact = FALSE, refit = FALSE, ...) {
   if (refit) refit_regions(object, chosen, given) else chosen
 }
 
-# The rows of the grid that `s` or `row` ask for; all of them, if neither is given. `exact`: may the
-# message for an `s` off the grid offer a refit?
+# The rows of the grid that `s` or `row` ask for; all of them, if neither is given. `exact`: should
+# the message for an `s` off the grid suggest `exact = TRUE`?
 choose_rows <- function(object, s, row, exact = TRUE) {
   if (is.null(s)) return(check_row(row, nrow(object$grid)))
   if (!is.null(row)) stop_bad("`s` and `row` must not both be given.")
@@ -188,8 +188,8 @@ choose_rows <- function(object, s, row, exact = TRUE) {
   row
 }
 
-# A data frame with columns lambda1 and lambda2. Plain numbers are glmnet's lambda, where that is
-# clear.
+# A data frame with columns lambda1 and lambda2. Plain numbers are values of lambda1, as in glmnet,
+# if the grid has only one lambda2.
 check_s <- function(s, grid) {
   if (is.numeric(s) && is.null(dim(s))) {
     lambda2 <- unique(grid$lambda2)
@@ -215,7 +215,7 @@ check_row <- function(row, rows) {
   row
 }
 
-# The grid's row for each row of `s`, or NA. The slack is rounding only.
+# The grid's row for each row of `s`, or NA. The tolerance only allows for rounding errors.
 find_rows <- function(grid, s) {
   same <- function(a, b) abs(a - b) <= 1e-10 * pmax(a, b)
   find_one <- function(lambda1, lambda2) {
@@ -225,11 +225,11 @@ find_rows <- function(grid, s) {
 }
 
 stop_off_grid <- function(grid, s, exact = TRUE) {
-  # Relative distances, because grids are geometric; zero is at distance 1 from all but itself.
+  # Relative distances, because grids are geometric; zero has distance 1 from all other values.
   apart <- function(a, b) abs(a - b) / pmax(a, b, .Machine$double.xmin)
   near <- order(apart(grid$lambda1, s$lambda1) + apart(grid$lambda2, s$lambda2))
   near <- sort(utils::head(near, 2))
-  stop_bad("`s` must be in the grid of the fit, but (", lambda_text(s), ") is not; near it ",
+  stop_bad("`s` must be in the grid of the fit, but (", lambda_text(s), ") is not; the nearest ",
            if (length(near) == 1) "is " else "are ",
            paste0("row ", near, " (", lambda_text(grid[near, ]), ")", collapse = " and "),
            ": give `row`", if (exact) ", or `exact = TRUE` with the data", ".")
@@ -244,7 +244,7 @@ number_text_each <- function(values) vapply(values, number_text, "")
 
 # ---- exact fits off the grid ---------------------------------------------------------------------
 
-# The object with one more row in its grid for each `s` that it lacks.
+# The object with one more row in its grid for each `s` that is not in it.
 add_exact_fits <- function(object, s, given) {
   missing <- unique(s[is.na(find_rows(object$grid, s)), , drop = FALSE])
   for (lambda2 in unique(missing$lambda2)) {
@@ -256,14 +256,14 @@ add_exact_fits <- function(object, s, given) {
 }
 
 # The arguments given for a refit, with x as a plain matrix. `purpose` is "exact" or "refit", the
-# argument that asked for the data.
+# argument that needs the data.
 check_refit <- function(object, given, purpose) {
   stop_lacking(setdiff(c("x", "y"), names(given)), purpose)
   fixed <- c("lambda1", "lambda2", "nlambda1", "nlambda2", "lambda.min.ratio", "family")
   unknown <- setdiff(names(given), setdiff(c("x", "y", fit_argument_names()), fixed))
   if (length(unknown)) {
     stop_bad("`...` must hold data and settings of n2gfl() for ", purpose, " = TRUE, but `",
-             unknown[1], "` is none that can be given.")
+             unknown[1], "` cannot be given.")
   }
   given <- resolve_outcome(align_arguments(given))
   given$rows <- NULL
@@ -286,7 +286,7 @@ stop_lacking <- function(lacking, purpose) {
            "was made with it and does not keep it.")
 }
 
-# The same classes in the same roles, or the coefficients would silently change their meaning.
+# Other classes, or the same in another order, would silently change what the coefficients mean.
 check_same_classes <- function(object, classes) {
   if (!identical(classes, object$classnames)) {
     stop_bad("`y` must have the classes of the fit, ", quoted(object$classnames), ", not ",

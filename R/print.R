@@ -45,8 +45,8 @@ print.n2gfl <- function(x, digits = max(3, getOption("digits") - 3), rows = 40, 
 #' The table has a line for each choice: `min` (the best row), `1se` (the sparsest within one
 #' standard error) and `es` (the most stable one). Its columns are the row of the grid, the
 #' penalties, `df` (the number of regions), `nonzero` (coefficients), the measure and its standard
-#' error `SE`. With `nested = TRUE` the columns `Nested` and `SE` follow: what choosing that way
-#' scores on data that had no part in the choice. The grid's own scores flatter.
+#' error `SE`. With `nested = TRUE` the columns `Nested` and `SE` follow: the score of this way to
+#' choose on data that had no part in the choice. The grid's own scores are optimistically biased.
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 20), 60)
@@ -58,10 +58,10 @@ print.cv.n2gfl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
   print_cv_head(x)
   print(choice_table(x, digits))
   if (!is.null(x$nested)) {
-    cat("\n\"Measure\" is the score on the grid, which flatters: the same data chose the row.\n",
-        "\"Nested\" is the honest one, from folds that had no part in the choice.\n", sep = "")
+    cat("\n\"Measure\" is optimistically biased, because the same data chose the row.\n",
+        "\"Nested\" is an honest estimate, from folds that had no part in the choice.\n", sep = "")
   }
-  cat("\n`s` is \"", default_choice, "\" unless you choose: ",
+  cat("\nThe default of `s` is \"", default_choice, "\": ",
       lambda_text(x$grid[cv_choice(x)$row, ]), ".\n", sep = "")
   print_notes(choice_notes(x))
   print_edge(x$edge)
@@ -116,7 +116,7 @@ print_fit_head <- function(x) {
 # formatC() would add blanks in some versions of R.
 significant <- function(values, digits) sprintf("%.*g", as.integer(digits), values)
 
-# The grid as text, one column per thing, ready to print.
+# The grid as text, ready to print.
 grid_table <- function(grid, digits) {
   data.frame(
     lambda1 = significant(grid$lambda1, digits), lambda2 = significant(grid$lambda2, digits),

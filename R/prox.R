@@ -8,13 +8,13 @@
 #' by maximum flow, on any graph. The result is constant over connected regions; a larger `lambda`
 #' gives fewer of them.
 #'
-#' With `dual = TRUE` the edge flow \eqn{\xi}{xi} that proves the result comes with it. Let
+#' With `dual = TRUE` the result includes the edge flow \eqn{\xi}{xi} that proves it. Let
 #' \eqn{(div \xi)_i}{(div xi)_i} be the sum of the flow that leaves node `i` (the flow of edges
 #' `from` i minus that of edges `to` i). Then `m * b = m * z - div(flow)`, no flow is larger than
-#' `lambda * weight`, and it is that large, from the larger value to the smaller, wherever the two
-#' ends of an edge differ. \eqn{\xi}{xi} solves the dual problem: it makes
-#' \eqn{\sum_i (m_i z_i - (div \xi)_i)^2 / m_i}{sum_i (m_i z_i - (div xi)_i)^2 / m_i} as small as
-#' possible.
+#' `lambda * weight`, and if the two ends of an edge have different values, its flow is equal to
+#' `lambda * weight`, from the larger value to the smaller. \eqn{\xi}{xi} solves the dual problem:
+#' it minimises
+#' \eqn{\sum_i (m_i z_i - (div \xi)_i)^2 / m_i}{sum_i (m_i z_i - (div xi)_i)^2 / m_i}.
 #'
 #' @param z The values to smooth, one per node: a numeric vector, or an array with as many elements
 #'   as the graph has nodes.
@@ -61,10 +61,10 @@ tv_denoise <- function(z, graph, lambda, weights = NULL, dual = FALSE, ...) {
 #' \deqn{\frac12 \sum_i m_i (b_i - z_i)^2 + \lambda_1 \sum_i u_i |b_i| +
 #'   \lambda_2 \sum_{(i,j)} w_{ij} |b_i - b_j|}{
 #'   1/2 sum_i m_i (b_i - z_i)^2 + lambda1 sum_i u_i |b_i| + lambda2 sum_(i,j) w_ij |b_i - b_j|}
-#' subject to the sign: the fused lasso signal approximator, and the step that the fits of
-#' [n2gfl()] are built on. A cut at zero finds the nonzero nodes first, so sparse results are fast.
+#' subject to the sign: the fused lasso signal approximator, and the step of `"fista"` and `"ista"`
+#' in [n2gfl()]. A cut at zero finds the nonzero nodes first, so sparse results are fast.
 #'
-#' With `dual = TRUE` the edge flow that proves the result comes with it, as for [tv_denoise()]:
+#' With `dual = TRUE` the result includes the edge flow that proves it, as for [tv_denoise()]:
 #' where `b` is not zero, `m * b = m * z - lambda1 * u * sign(b) - div(flow)`.
 #'
 #' @inheritParams tv_denoise

@@ -1,6 +1,6 @@
-# Coefficients without shrinkage on the regions that a fit selected. The region's column is the sum
-# of its features' columns, and the core itself solves the small problem that is left: no graph, no
-# penalty, the same sign.
+# Coefficients without shrinkage on the regions that a fit selected. The column of a region is the
+# sum of its features' columns. The core solves the resulting small problem: no graph, no penalty,
+# the same sign.
 
 # `chosen` (a0, gamma, beta) with every column refitted.
 refit_regions <- function(object, chosen, given) {
@@ -16,7 +16,7 @@ refit_regions <- function(object, chosen, given) {
     if (!is.null(chosen$gamma)) chosen$gamma[, k] <- fit$gamma
     chosen$beta@x[entries] <- fit$beta[label[entries], 1] / scale[features]
   }
-  # A sign can forbid what the shrunken fit had: those regions drop out.
+  # The sign constraint can set a region of the shrunken fit to 0: such regions are dropped.
   chosen$beta <- Matrix::drop0(chosen$beta)
   chosen
 }
@@ -30,7 +30,7 @@ fit_regions <- function(object, given, features, label, scale, name) {
   arguments$graph <- graph_edges(integer(0), integer(0), n = ncol(columns))
   arguments[c("penalty", "standardize")] <- list("fused", FALSE)
   arguments["penalty.factor"] <- list(NULL)
-  # Its one warning speaks of a grid that the user has not asked for, its one message is known.
+  # Its warnings refer to a fit that the user did not ask for; the first fit gave its messages.
   fit <- suppressMessages(suppressWarnings(do.call(n2gfl, arguments)))
   warn_refit(fit, name)
   fit
@@ -41,7 +41,7 @@ sum_columns <- function(x, features, label, scale) {
   as.matrix(x[, features, drop = FALSE] %*% which_region)
 }
 
-# Separated classes have no best coefficients: the deviance goes to zero as they grow.
+# For separated classes no optimum exists: the deviance goes to zero as the coefficients grow.
 warn_refit <- function(fit, name) {
   if (fit$family == "binomial" && fit$grid$dev.ratio > 1 - 1e-4) {
     warning("The regions of fit ", name, " separate the classes perfectly: without shrinkage ",
@@ -57,24 +57,26 @@ check_region_count <- function(object, given, regions, name) {
   others <- unpenalised_count(object)
   if (regions + others >= rows) {
     stop_bad("`refit` must leave more observations than coefficients, but fit ", name, " has ",
-             count_of(regions, "region"), if (others) paste(" and", others, "unpenalised"),
+             count_of(regions, "region"),
+             if (others) paste(" and", count_of(others, "unpenalised coefficient")),
              " for ", count_of(rows, "observation"), ".")
   }
 }
 
-# Coefficients that are free. Those of covariates removed from x follow from the features' own.
+# The number of free coefficients. Those of covariates that were removed from x are not free: they
+# follow from the coefficients of the features.
 unpenalised_count <- function(object) {
   object$control$intercept + if (isTRUE(object$deconfound)) 0L else NROW(object$gamma)
 }
 
 # The standard deviations by which the fit divided the columns of its supports, 1 without
-# standardize = TRUE. Only the support's are computed.
+# standardize = TRUE. Only those of the supports are computed.
 support_scale <- function(object, beta, given) {
   scale <- rep(1, nrow(beta))
   if (!object$control$standardize) return(scale)
   if (isTRUE(object$deconfound)) {
     stop_bad("`refit` must be FALSE for a fit with standardize = TRUE and `deconfound`, whose ",
-             "coefficients do not tell its regions.")
+             "coefficients do not determine its regions.")
   }
   weights <- check_weights(given$weights, nrow(given$x))
   weights <- weights / sum(weights)
@@ -88,17 +90,17 @@ support_scale <- function(object, beta, given) {
 # ---- regions of coefficients ---------------------------------------------------------------------
 
 # The region of each nonzero entry of `beta`, counted from 1 in each column: pieces of one value for
-# the fused penalty. Squared differences leave no such pieces; there it is each feature for itself,
-# as in `df`.
+# the fused penalty. With the Laplacian penalty there are no such pieces, and each feature is a
+# region, as in `df`.
 region_labels <- function(beta, object, scale = NULL) {
   if (object$penalty == "laplacian") return(sequence(diff(beta@p)))
-  # Undoing the scale of standardize = TRUE rounds.
+  # Undoing the scale of standardize = TRUE causes rounding errors.
   rounded <- object$control$standardize
   values <- if (rounded) beta@x * scale[beta@i + 1L] else beta@x
   label_parts(beta, object$graph, values, if (rounded) 1e-9 else 0)
 }
 
-# Neighbours belong together when their values differ by at most `slack`, relatively.
+# Neighbours belong together when the relative difference of their values is at most `slack`.
 label_parts <- function(beta, graph, values, slack) {
   label_parts_cpp(graph_list(graph), beta@p, beta@i, values, slack)
 }

@@ -1,10 +1,10 @@
 # Runs: the coefficients of K fits to perturbed versions of the same data, a sparse d x K matrix.
 # Every stability measure takes them in this form, wherever they come from.
 
-# ---- from what the user holds --------------------------------------------------------------------
+# ---- from the user's objects ---------------------------------------------------------------------
 
-# What the measures need to know of an object: its grid (NULL if there is none), the runs of each
-# row, and what was stored beside them.
+# What the measures need from an object: its grid (NULL if there is none), the runs of each row, and
+# what was stored with them.
 run_source <- function(object, graph = NULL) {
   if (is_run_object(object)) return(grid_source(object))
   if (inherits(object, "stabsel.n2gfl")) {

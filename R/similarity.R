@@ -1,5 +1,5 @@
-# How alike K sets of features are. The sets are the supports of the runs. Everything follows from
-# the sizes of the sets and of their intersections, and from how many sets hold each feature.
+# How similar K sets of features are. The sets are the supports of the runs. Everything follows from
+# the sizes of the sets and of their intersections, and from how many sets contain each feature.
 
 # p features, sizes of the sets, K x K sizes of the intersections, share of sets with each feature.
 set_counts <- function(runs) {
@@ -18,7 +18,7 @@ as_sets <- function(runs) {
 # Positions of the pairs i < j in a K x K matrix.
 pair_index <- function(k) which(upper.tri(matrix(0, k, k)), arr.ind = TRUE)
 
-# A value and, if it is NA, the reason. 0/0 is the only way to NaN here.
+# A value and, if it is NA, the reason. NaN can only come from 0/0 here.
 measured <- function(value, reason) {
   value[is.nan(value)] <- NA_real_
   list(value = value, reason = if (anyNA(value)) reason else "")
@@ -50,7 +50,8 @@ pair_reasons <- c(
   phi = "a set is empty or full"
 )
 
-# Means over all pairs; NA as soon as one pair has no value, because leaving it out would flatter.
+# Means over all pairs; NA if any pair has no value, because a mean without it would be
+# optimistically biased.
 mean_of_pairs <- function(counts, measure) {
   if (length(counts$sizes) < 2) return(measured(NA_real_, one_run))
   pairs <- pair_index(length(counts$sizes))
@@ -114,7 +115,7 @@ correlation_of_runs <- function(runs) {
            "the coefficients of a run are all equal")
 }
 
-# Variances that are rounding only are zero.
+# Variances that are only rounding errors become zero.
 constant_as_zero <- function(variance, scale) {
   ifelse(variance <= 1e-12 * scale, 0, variance)
 }

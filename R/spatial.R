@@ -1,5 +1,5 @@
-# Measures that know where the features are: a support that has moved by one voxel is nearly the
-# same map, though not one feature need be in common.
+# Measures that use the positions of the features: a support that has moved by one voxel is nearly
+# the same map, although the two may have no feature in common.
 
 # ---- dilation ------------------------------------------------------------------------------------
 
@@ -10,7 +10,7 @@ neighbourhood_matrix <- function(graph) {
                        dims = c(graph$n, graph$n))
 }
 
-# Dice of the dilated sets, and the share of the sets' features that lie in or beside the other set.
+# Dice of the dilated sets, and the share of the sets' features in or next to the other set.
 dilated_measures <- function(counts, neighbourhood) {
   if (is.null(neighbourhood)) return(measured(c(NA_real_, NA_real_), "there is no graph"))
   if (length(counts$sizes) < 2) return(measured(c(NA_real_, NA_real_), one_run))
@@ -26,7 +26,7 @@ dilated_measures <- function(counts, neighbourhood) {
 
 # ---- centres of regions --------------------------------------------------------------------------
 
-# More regions than this are dust, and the centre of a speck says nothing that Dice does not.
+# With more regions than this most are tiny, and their centres add nothing to what Dice measures.
 most_regions <- 500L
 
 # Mean distance from a region's centre to the nearest centre in the other run, both ways.
@@ -75,7 +75,7 @@ squared_distance <- function(at, centre) {
 # connected parts of a support, whatever its values.
 support_regions <- function(runs, graph) label_parts(runs, graph, runs@x, Inf)
 
-# Where the nodes are: in mm when the image space is known, else as the graph has them.
+# Where the nodes are: in mm if the image space is known, otherwise the graph's own coordinates.
 node_coords <- function(graph, space) {
   if (identical(graph$kind, "chain")) return(cbind(seq_len(graph$n)))
   if (is.null(space) || !identical(ncol(graph$coords), 3L)) return(graph$coords)

@@ -1,14 +1,14 @@
 #' The stability of a model, by many measures
 #'
-#' Do the same features come back when the data change a little? A table of measures for every row
+#' Are the same features selected when the data change a little? A table of measures for every row
 #' of the grid of penalties, from the coefficients that each fold of a cross-validation (or each run
 #' of another perturbation) found.
 #'
 #' @details
 #' There are K runs over p features; \eqn{S_i} is the set of features with a nonzero coefficient in
 #' run \eqn{i}, \eqn{k_i} its size, \eqn{\bar k}{kbar} the mean size and \eqn{f_j} the share of the
-#' sets that hold feature \eqn{j}. For two sets A and B of sizes a and b with r features in common,
-#' and averaged over all pairs:
+#' sets that contain feature \eqn{j}. Most measures are defined for two sets A and B of sizes a and
+#' b with r features in common, and averaged over all pairs:
 #'
 #' | Column | Formula | Better |
 #' |---|---|---|
@@ -24,15 +24,15 @@
 #' | `nogueira` | below | larger |
 #' | `correlation` | Pearson's, of two coefficient vectors with their zeros | larger |
 #' | `dice.dilated` | Dice, each set with all its graph neighbours added | larger |
-#' | `dice.near` | share of the features of A and B in or beside the other set | larger |
+#' | `dice.near` | share of the features of A and B in or next to the other set | larger |
 #' | `centre.distance` | from a region's centre to the nearest one in the other run | smaller |
 #'
 #' In kappa, o = (p - a - b + 2 r) / p is the observed agreement of the two selections and
-#' e = (a b + (p - a) (p - b)) / p^2 what chance would give. Dice, Jaccard, Ochiai and the two forms
-#' for maps lie between 0 and 1, the others between -1 and 1; Lustgarten's does not reach 1 even for
-#' identical sets. Sources: Dice (1945), Jaccard (1901), Ochiai (1957), Kuncheva (2007), Lustgarten
-#' et al. (2009), Carletta (1996) for kappa, Nogueira and Brown (2016) for phi, as collected by
-#' Bommert and Lang (2021); the last four are defined here.
+#' e = (a b + (p - a) (p - b)) / p^2 the agreement expected by chance. Dice, Jaccard, Ochiai and the
+#' two forms for maps lie between 0 and 1, the others between -1 and 1; Lustgarten's does not reach
+#' 1 even for identical sets. Sources: Dice (1945), Jaccard (1901), Ochiai (1957), Kuncheva (2007),
+#' Lustgarten et al. (2009), Carletta (1996) for kappa, Nogueira and Brown (2016) for phi, as
+#' collected by Bommert and Lang (2021); the last four are defined here.
 #'
 #' Kuncheva's index, Lustgarten's, kappa, phi and Nogueira's measure are corrected for chance:
 #' random selections have 0 on average, so models of different sizes can be compared. Nogueira's is
@@ -45,23 +45,23 @@
 #'   \right].}{
 #'   phi_i = (1/D) [sum_(j in S_i) f_j / p - k_i kbar/p^2 +
 #'   (Phi/2) (2 k_i kbar/p^2 - k_i/p - kbar/p + 1)].}
-#' The interval is the normal one. It treats the runs as independent; the folds of one
-#' cross-validation share most of their data, so it speaks of this way of perturbing the data and
-#' not of new cohorts.
+#' The interval is based on the normal distribution. It treats the runs as independent; the folds of
+#' one cross-validation share most of their data, so the interval describes this way of perturbing
+#' the data, not new cohorts.
 #'
-#' `dice.dilated`, `dice.near` and `centre.distance` forgive a small shift: with `dice.near` a map
-#' that has moved by one neighbour still has 1. Regions are the connected parts of the support.
+#' `dice.dilated`, `dice.near` and `centre.distance` tolerate a small shift: `dice.near` is still 1
+#' for a map that has moved by one neighbour. Regions are the connected parts of the support.
 #' Their distance is in mm where the space of the images is known and in the units of the graph's
-#' coordinates (voxels) otherwise; runs with more than 500 regions have none.
+#' coordinates (voxels) otherwise; it is `NA` if a run has more than 500 regions.
 #'
 #' A value that is not defined is `NA`, and the column `reason` says why: only one run, empty or
 #' full sets, sets of different sizes (`kuncheva`), no graph, no coordinates, no `x` (`es.coef`,
 #' `es.fit`). A mean over pairs is `NA` as soon as one pair has no value.
 #'
 #' **Which row to report.** `lambda.es` of [cv.n2gfl()] is the most stable row whose score is within
-#' one standard error of the best, with no more regions. Look at its number of features first: a map
-#' that holds almost all of them is stable and says nothing. `plot(type = "tradeoff")` shows what
-#' stability costs in accuracy.
+#' one standard error of the best, with no more regions. Check its number of features first: a map
+#' that contains almost all of them is stable but not informative. `plot(type = "tradeoff")` shows
+#' what stability costs in accuracy.
 #'
 #' @inheritParams mDC
 #' @param measures Which measures to compute: `"all"`, or some of `"es"`, `"mdc"`, `"dice"`,
@@ -107,7 +107,7 @@ stability <- function(object, s = NULL, measures = "all", x = NULL, graph = NULL
   new_stability(source, rows, table, ncol(source$runs(rows[1])))
 }
 
-# What can be asked for, and the columns that it gives.
+# The measures that can be chosen, and the columns of each.
 measure_columns <- list(
   es = c("es.coef", "es.fit"), mdc = "mdc", dice = "dice", jaccard = "jaccard", ochiai = "ochiai",
   kuncheva = "kuncheva", lustgarten = "lustgarten", kappa = "kappa", phi = "phi",
@@ -218,7 +218,7 @@ print_many_rows <- function(x, digits, rows) {
   main <- c("row", "lambda1", "lambda2", "df", "cvm", "es.fit", "mdc", "dice", "nogueira",
             "nogueira.lower", "nogueira.upper", "dice.near")
   shown <- intersect(main, names(x))
-  # A table of one measure shows that one, whatever it is.
+  # Without any of the main measures, show the measures that there are.
   if (!any(panel_names(x) %in% shown)) shown <- c(shown, panel_names(x))
   table <- as.data.frame(lapply(unclass(x)[shown], function(column) {
     if (is.integer(column)) column else short_number(column, digits)

@@ -1,6 +1,6 @@
 #' Which regions survive
 #'
-#' The connected regions of a map, and the share of the runs in which each of them comes back.
+#' The connected regions of a map, and the share of the runs in which each is selected again.
 #'
 #' @details
 #' The regions are the connected parts, in the graph, of
@@ -14,7 +14,7 @@
 #' @param s,row One row of the grid, see [stability()]; `"lambda.min"` by default for a
 #'   cross-validation.
 #' @param graph The graph of the features, for runs that are given as a list or a matrix.
-#' @param cutoff For a list or a matrix: the share of runs that makes a feature part of a region.
+#' @param cutoff For a list or a matrix: the share of runs that must select a feature of a region.
 #' @param overlap A region survives in a run that selects at least this share of its features.
 #' @param ... Must be empty.
 #' @return A data frame with one row per region, the largest `survives` first: `region`; `size`, its
@@ -49,7 +49,7 @@ stable_regions <- function(object, s = NULL, row = NULL, graph = NULL, cutoff = 
   survival_table(runs, features, prob, source$graph, overlap)
 }
 
-# The features whose regions are asked for.
+# The features whose regions are reported.
 reported_features <- function(object, row, prob, cutoff) {
   if (is_run_object(object)) return(column_entries(object$n2gfl.fit$beta, row)$i + 1L)
   if (inherits(object, "stabsel.n2gfl")) return(unname(object$selected))

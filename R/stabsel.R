@@ -1,8 +1,8 @@
 #' Stability selection
 #'
-#' Fits the model on many random halves of the data, lets each select `q` features, and keeps the
-#' features that a share `cutoff` of the halves select. The expected number of false selections has
-#' a bound.
+#' Fits the model to many random halves of the data, lets each half select up to `q` features, and
+#' keeps the features that at least a share `cutoff` of the halves select. The expected number of
+#' false selections is bounded.
 #'
 #' @details
 #' **How a half selects q features.** The fused lasso has two penalties. `lambda2` is fixed, and the
@@ -10,39 +10,39 @@
 #' features of the last fit before more than `q` different features have entered the path. This is
 #' what `stabs::glmnet.lasso()` (its default, conservative form) does for the lasso: with
 #' `lambda2 = 0`, `sign = "free"` the result is the same, apart from features that glmnet counts as
-#' entered although it leaves them at zero. So `q` is the most that a half selects, and the bound
+#' entered although it leaves them at zero. So a half selects at most `q` features, and the bound
 #' holds.
 #'
-#' Under fusion whole regions enter at once. Give `q` the size of a few regions: when the first
+#' With fusion whole regions enter at once. Make `q` as large as a few regions: when the first
 #' region that enters is larger than `q`, a half selects nothing, and a warning says in how many
-#' halves that happened. `sizes` in the result has the number selected by each.
+#' halves that happened. `sizes` in the result has the number of features that each half selected.
 #'
-#' **Which lambda2.** One number. `NULL` takes the middle of [n2gfl()]'s default sequence: 0.03
-#' times [lambda_max()] at `lambda2 = 0`. After a cross-validation,
+#' **Which lambda2.** One number. The default (`NULL`) is the middle of [n2gfl()]'s default
+#' sequence: 0.03 times [lambda_max()] at `lambda2 = 0`. After a cross-validation,
 #' `cvfit$lambda.es["lambda2"]` is the better choice.
 #'
 #' **Halves.** `"SS"` splits the rows `B` times into two complementary halves, as [make_folds()]
 #' makes 2 folds: stratified by class for `"binomial"`, and rows of one `group` in the same half.
-#' `"MB"` uses only the first half of each split. The halves are 0/1 observation weights on the one
-#' `x`. They run in parallel and are kept in `checkpoint` as the folds of [cv.n2gfl()].
+#' `"MB"` uses only the first half of each split. The halves are 0/1 observation weights for the
+#' same `x`. They can run in parallel and are kept in `checkpoint`, like the folds of [cv.n2gfl()].
 #'
-#' **Regions.** Voxels of a region are selected together or not at all, almost. `regions` lists the
-#' connected regions of the selected features and the share of the halves in which each survives:
-#' see [stable_regions()].
+#' **Regions.** Voxels of a region are almost always selected together or not at all. `regions`
+#' lists the connected regions of the selected features and the share of the halves in which each
+#' survives: see [stable_regions()].
 #'
 #' @inheritSection n2gfl Progress
 #' @inheritParams cv.n2gfl
 #' @inheritParams stabsel_bound
 #' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*.
-#' @param cutoff,q,PFER Two of the three; the third follows, see [stabsel_bound()]. `cutoff` is the
-#'   share of halves that must select a feature, `q` the most features that a half selects, `PFER`
-#'   the bound on the expected number of falsely selected features.
+#' @param cutoff,q,PFER Give two of the three; the third is computed, see [stabsel_bound()].
+#'   `cutoff` is the share of halves that must select a feature, `q` the largest number of features
+#'   that a half selects, `PFER` the bound on the expected number of falsely selected features.
 #' @param ... Further arguments of [n2gfl()], such as `family`, `lambda2`, `covariates`; but not
-#'   `lambda1`, which each half needs for itself. `nlambda1` is 100 and `lambda.min.ratio` 0.01
-#'   here, unless given.
+#'   `lambda1`, because each half has its own sequence. The defaults here are `nlambda1 = 100` and
+#'   `lambda.min.ratio = 0.01`.
 #' @return A list of class `stabsel.n2gfl`:
 #'   \item{prob}{The share of halves that select each feature: a map.}
-#'   \item{selected}{The features with at least `cutoff`.}
+#'   \item{selected}{The features for which this share is at least `cutoff`.}
 #'   \item{regions}{A data frame of their connected regions, see [stable_regions()].}
 #'   \item{runs}{A sparse matrix of zeros and ones, features by halves: what each half selected.
 #'     [stability()] and [mDC()] take the object.}
@@ -99,12 +99,12 @@ check_stabsel_problem <- function(x, y, graph, given) {
   given <- utils::modifyList(defaults, given, keep.null = TRUE)
   problem <- check_problem(fit_arguments(c(list(x = x, y = y, graph = graph), given)))
   if (length(problem$lambda2) > 1) {
-    stop_bad("`lambda2` must be one number or NULL, not ", length(problem$lambda2), " of them.")
+    stop_bad("`lambda2` must be one number or NULL, not ", length(problem$lambda2), " numbers.")
   }
   problem
 }
 
-# Zeros and ones, one column per half; those of a pair are side by side.
+# Zeros and ones, one column per half; the two halves of a pair are adjacent columns.
 draw_halves <- function(y, group, B, sampling.type) {
   first <- replicate(B, make_folds(y, 2L, group) == 1L)
   if (sampling.type == "MB") return(first + 0L)
@@ -120,7 +120,7 @@ select_features <- function(weights, problem, alive, inside = NULL) {
   rows <- length(fits$lambda1)
   entered <- length(unique(fits$beta_i))
   last <- if (entered > problem$control$pmax) rows - 1L else rows
-  # Unpenalised features can be more than q from the start.
+  # More than q unpenalised features can be nonzero in the first fit.
   range <- if (last > 0) fits$beta_p[last + 0:1] else c(0L, 0L)
   at <- seq.int(range[1] + 1L, length.out = range[2] - range[1])
   list(features = fits$beta_i[at], converged = fits$converged, gap = fits$gap,

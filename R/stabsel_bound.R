@@ -2,8 +2,8 @@
 #'
 #' Stability selection keeps the features that at least a share `cutoff` of the subsamples select,
 #' when each subsample selects `q` of `p` features. The expected number of falsely selected features
-#' then has a bound, `PFER` (per-family error rate). Any two of `cutoff`, `q` and `PFER` give the
-#' third; [stabsel.n2gfl()] calls this function, and it helps to plan a run.
+#' then has a bound, `PFER` (per-family error rate). Any two of `cutoff`, `q` and `PFER` determine
+#' the third; [stabsel.n2gfl()] calls this function, and it helps to plan a run.
 #'
 #' @details
 #' With \eqn{\theta = q/p}{theta = q/p} and \eqn{\tau}{tau} the cutoff, the bounds are
@@ -20,7 +20,8 @@
 #'   p min(D(theta^2, 2 tau - 1, B, -1/2), D(theta, tau, 2B, -1/4))}, where
 #'   \eqn{D(\eta, t, B, r)}{D(eta, t, B, r)} is the largest probability of a value of at least
 #'   \eqn{t} under an r-concave distribution on \eqn{0, 1/B, \dots, 1}{0, 1/B, ..., 1} with mean
-#'   \eqn{\eta}{eta} (Shah and Samworth 2013). The sharpest, and the strongest assumption.
+#'   \eqn{\eta}{eta} (Shah and Samworth 2013). This bound is the sharpest and needs the strongest
+#'   assumption.
 #'
 #' The bound counts features that are selected no more often than by chance as errors, and it is
 #' about features: a false region of 50 voxels is 50 errors.
@@ -29,7 +30,7 @@
 #' @param q Number of features that a subsample selects (at most, or on average).
 #' @param PFER Bound on the expected number of falsely selected features.
 #' @param B Number of complementary pairs (`"SS"`), or of subsamples (`"MB"`).
-#' @param assumption What is assumed of the features that should not be selected: see *Details*.
+#' @param assumption What is assumed about features that should not be selected: see *Details*.
 #' @param sampling.type `"SS"`, complementary pairs of halves of the data (Shah and Samworth), or
 #'   `"MB"`, halves drawn one by one (Meinshausen and Buehlmann), for which `assumption` is always
 #'   `"none"`.
@@ -120,7 +121,8 @@ unimodal_constant <- function(cutoff, theta, B) {
 }
 
 r_concave_bound <- function(cutoff, theta, B) {
-  # The smallest number of subsamples that reaches the cutoff; signif() against 57 / 100 * 100 > 57.
+  # The smallest number of subsamples that reaches the cutoff. signif() removes rounding errors such
+  # as 55 / 100 * 100 > 55.
   count <- ceiling(signif(cutoff * 2 * B, 10))
   if (cutoff <= theta || ceiling(4 * B * theta) + 1 >= 2 * B) return(NA_real_)
   min(1, r_concave_tail(theta^2, count - B, B, -1 / 2), r_concave_tail(theta, count, 2 * B, -1 / 4))
@@ -161,7 +163,7 @@ mean_shift <- function(k, mean, r) {
 
 # ---- the third from two --------------------------------------------------------------------------
 
-# The least share of the subsamples that keeps the bound. Bounds fall as the cutoff grows.
+# The smallest cutoff whose bound is at most PFER. The bound decreases as the cutoff grows.
 least_cutoff <- function(bound, q, PFER, p, B, assumption) {
   counts <- if (assumption == "unimodal") (B + 2):(2 * B) else 1:(2 * B)
   good <- function(count) isTRUE(bound(count / (2 * B), q) <= PFER)
@@ -183,7 +185,7 @@ largest_q <- function(bound, cutoff, PFER, p) {
   as.integer(beyond - 1L)
 }
 
-# By bisection: `holds` is false up to some value and true from there on, at the latest at the last.
+# By bisection: `holds` is false for the first values and true for the others, the last among them.
 first_true <- function(holds, values) {
   low <- 0L
   high <- length(values)

@@ -99,7 +99,7 @@ summary.cv.n2gfl <- function(object, ...) {
   )
 }
 
-# Which choices each of the rows is: "min, 1se".
+# The choices that picked each row, such as "min, 1se".
 row_choices <- function(object, rows) {
   index <- object$index
   vapply(rows, function(row) paste(names(index)[index %in% row], collapse = ", "), "")

@@ -36,7 +36,7 @@ test_that("a table in another order than the images is matched by name, and one 
                                 data = p$shuffled))
   same_fit(by_vector$value, right)
   expect_length(grep("^`data`: rows matched .* by column `subject`", by_vector$said), 1)
-  expect_length(grep("^`y`: put in order with `data`", by_vector$said), 1)
+  expect_length(grep("^`y`: put into the order of `x` like `data`", by_vector$said), 1)
   by_name <- heard(fit_images(p$images, "diagnosis", covariates = ~ age, data = p$shuffled))
   same_fit(by_name$value, right)
   expect_length(by_name$said, 1)

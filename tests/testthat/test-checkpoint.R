@@ -46,7 +46,7 @@ test_that("sparse matrices are restored, empty ones too", {
 
 test_that("objects that cannot be stored are refused, not changed", {
   for (value in list(sum, quote(a + b), globalenv(), 1i, raw(2))) {
-    expect_error(encode_data(list(value)), "no form on disk")
+    expect_error(encode_data(list(value)), "cannot store values of type")
   }
 })
 
