@@ -109,7 +109,7 @@ test_that("rows without names are taken in order, and a message says so for imag
                       lambda2 = 0.1, nlambda1 = 2, sign = "free"))
 })
 
-test_that("a vector without names beside a moved table must be one of its columns", {
+test_that("a vector without names beside a reordered table must be one of its columns", {
   p <- small_cohort()
   expect_snapshot(refusal(suppressMessages(
     fit_images(p$images, rev(p$subjects$diagnosis), covariates = ~ age, data = p$shuffled))))

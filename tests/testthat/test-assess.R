@@ -151,7 +151,7 @@ test_that("the calibration table: bins of equal size, by hand", {
 
 # ---- weights and repeats -------------------------------------------------------------------------
 
-test_that("whole weights give the estimates of rows that occur as often; 0 is left out", {
+test_that("whole weights give the estimates of repeated rows; rows of weight 0 are left out", {
   withr::local_seed(65)
   data <- random_pair(30, 1)
   w <- c(1, 1, 1, 1, sample(0:3, 26, replace = TRUE))
@@ -343,7 +343,7 @@ test_that("pictures restore graphics parameters, respect mfrow and refuse what d
   expect_snapshot(refusal(plot(a, type = "pr")))
 })
 
-test_that("pictures are unchanged since they were checked by eye", {
+test_that("pictures are unchanged", {
   skip_if_not_installed("vdiffr")
   skip_in_check()
   p <- stats::ppoints(60)

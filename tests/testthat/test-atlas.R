@@ -33,7 +33,7 @@ names_by <- function(code, lines, ending = ".txt") {
   atlas_names(code, file)
 }
 
-test_that("AAL's files are read, and either of its numbers", {
+test_that("AAL's files are read, with either of their numbers", {
   three <- c("36 Cingulum_Post_R 4022", "37 Hippocampus_L 4101", "38 Hippocampus_R 4102")
   expected <- c("Hippocampus_L", "none", "Cingulum_Post_R")
   expect_identical(names_by(c(37, 0, 36), three), expected)
@@ -47,7 +47,7 @@ test_that("AAL's files are read, and either of its numbers", {
   expect_identical(names_by(c(4101, 2002), name_first), c("Hippocampus_L", "Precentral_R"))
   expect_identical(names_by(c(4101, 2002), sub("^[^\t]*\t", "", name_first)),
                    c("Hippocampus_L", "Precentral_R"))
-  # The same as a data frame, also with columns that are no codes.
+  # The same as a data frame, also with columns that are not codes.
   table <- utils::read.table(text = three)
   expect_identical(atlas_names(c(37, 0, 36), table), expected)
   expect_identical(atlas_names(c(4101, 0, 4022), table), expected)

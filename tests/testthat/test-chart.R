@@ -376,7 +376,7 @@ test_that("bad arguments of charts are refused in a sentence", {
   expect_snapshot(refusal(plot(selection(), colour = "red")))
 })
 
-test_that("charts in cells look as they did", {
+test_that("charts in cells are unchanged", {
   vdiffr::expect_doppelganger("charts in cells", function() {
     charts <- all_charts()
     old <- graphics::par(mfrow = c(2, 2))

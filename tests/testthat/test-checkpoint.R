@@ -197,7 +197,7 @@ test_that("with a checkpoint the object is the same, and a second call computes 
   expect_true(all(is_old(pieces(folder))))
 })
 
-test_that("damaged and missing pieces are made again, and only they", {
+test_that("damaged and missing pieces are computed again, and only those", {
   withr::local_seed(73)
   data <- cv_problem("gaussian")
   folder <- withr::local_tempdir()

@@ -49,7 +49,7 @@ test_that("notes report an empty chosen map, and a sparsest row with more featur
   expect_null(choice_notes(cv))
 })
 
-test_that("rows are called by what chose them", {
+test_that("rows are named by the rule that chose them", {
   cv <- chosen_cv()
   cv$index[] <- c(3, 5, 3)
   expect_identical(row_name(cv, 3), "lambda.min, lambda.es")
@@ -58,7 +58,7 @@ test_that("rows are called by what chose them", {
   expect_match(choice_text(cv, 5), "^lambda.1se: lambda1 = [0-9.e-]+, lambda2 = 0.02$")
 })
 
-test_that("a best row on the edge says which value to try", {
+test_that("the note about a best row on the edge says which value to try", {
   grid <- data.frame(lambda1 = rep(c(0.4, 0.2, 0.1), 2), lambda2 = rep(c(0.3, 0.1), each = 3),
                      nonzero = 3)
   expect_identical(n2gfl:::grid_edges(grid, 5), c(`smallest lambda2` = "try lambda2 down to 0.033"))

@@ -47,7 +47,7 @@ test_that("coding is learnt on the training rows alone", {
                (1e4 - mean(data$age[train])) / sd(data$age[train]), ignore_attr = TRUE)
 })
 
-test_that("contrasts are those of the user, remembered", {
+test_that("the contrasts of the user are used and stored", {
   data <- subjects()
   withr::local_options(contrasts = c("contr.sum", "contr.poly"))
   coder <- covariate_coder(~ sex, data, 24)
@@ -59,14 +59,14 @@ test_that("contrasts are those of the user, remembered", {
   expect_equal(matrix(coded, 24), matrix(model.matrix(~ site, data)[, -1], 24))
 })
 
-test_that("variables may come from where the formula was written", {
+test_that("variables may come from the environment of the formula", {
   age <- 1:10 + 0.5
   degree <- 2
   coder <- covariate_coder(~ poly(age, degree), NULL, 10)
   expect_equal(dim(code_covariates(coder)), c(10L, 2L))
 })
 
-test_that("a fit with a formula is the fit with its matrix, and codes new data alike", {
+test_that("a formula gives the fit of its matrix, and codes new data in the same way", {
   withr::local_seed(1)
   small <- small_data()
   data <- subjects()

@@ -25,7 +25,7 @@ test_that("coef and predict take the rows that were chosen, lambda.min by defaul
                    predict(fit, type = "nonzero", s = cv$lambda.min))
 })
 
-test_that("exact and refit reach the fit inside", {
+test_that("exact and refit are passed to the fit inside", {
   s <- c(lambda1 = 0.07, lambda2 = 0.05)
   exact <- coef(real_cv$cv, s = s, exact = TRUE, x = real_cv$x, y = real_cv$y)
   direct <- n2gfl(real_cv$x, real_cv$y, real_cv$graph, lambda1 = 0.07, lambda2 = 0.05)

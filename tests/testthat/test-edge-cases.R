@@ -207,7 +207,7 @@ test_that("two observations", {
   expect_optimal_fit(q, 0.1 * lambda_unit(q), 0.1 * lambda_unit(q))
 })
 
-test_that("perfect separation with a small lambda ends, with its gap", {
+test_that("perfect separation with a small lambda stops, and reports its gap", {
   withr::local_seed(314)
   x <- matrix(rnorm(40 * 12), 40)
   y <- as.numeric(x[, 1] + x[, 2] > 0)

@@ -47,7 +47,7 @@ test_that("a glmnet user's script runs with only the graph added", {
                    unname(predict(cvfit, newx, s = "lambda.min", type = "class")))
 })
 
-test_that("plain numbers are glmnet's lambda only where that is clear", {
+test_that("plain numbers are taken as glmnet's lambda only if that is unambiguous", {
   withr::local_seed(8)
   x <- matrix(rnorm(30 * 5), 30)
   y <- x[, 1] + rnorm(30)

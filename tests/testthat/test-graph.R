@@ -149,7 +149,7 @@ test_that("adjacency matrices of every class give the same graph", {
   expect_identical(as_graph(expected), expected)
 })
 
-test_that("weights that differ by rounding are symmetric, stored zeros are no edges", {
+test_that("weights that differ by rounding are symmetric, stored zeros are not edges", {
   dense <- matrix(c(0, 1, 1 + 1e-13, 0), 2)
   expect_identical(edges_of(as_graph(dense)), cbind(1L, 2L))
   zeros <- Matrix::sparseMatrix(c(1, 2, 1), c(2, 1, 3), x = c(1, 1, 0), dims = c(3, 3))

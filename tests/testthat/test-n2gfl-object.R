@@ -79,7 +79,7 @@ test_that("all ways to write two classes give the same fit", {
   expect_identical(fit(ways[[7]])$classnames, c("-1", "1"))
 })
 
-test_that("the first class in place of the second mirrors the fit", {
+test_that("modelling the first class instead of the second mirrors the fit", {
   p <- example_data()
   one <- n2gfl(p$x, p$class, p$graph, "binomial", lambda1 = 0.05, lambda2 = 0.02, thresh = 1e-8)
   two <- n2gfl(p$x, -p$class, p$graph, "binomial", "nonpositive", lambda1 = 0.05, lambda2 = 0.02,
@@ -127,7 +127,7 @@ test_that("check_matrix returns the object that it was given", {
   expect_identical(address(check_matrix(sparse, "x")@x), address(sparse@x))
 })
 
-test_that("graphs are converted on the way in", {
+test_that("graphs of other classes are converted", {
   p <- example_data()
   dense <- as.matrix(abs(outer(1:8, 1:8, "-")) == 1) + 0
   fit <- function(graph) n2gfl(p$x, p$y, graph, lambda1 = 0.05, lambda2 = 0.02)$beta
@@ -216,7 +216,7 @@ test_that("a warning names the rows that did not converge, and their gaps", {
   expect_silent(warn_not_converged(list(converged = c(TRUE, TRUE), gap = c(0, 0)), list()))
 })
 
-test_that("perfect separation with a small penalty ends, with its gap", {
+test_that("perfect separation with a small penalty stops, and reports its gap", {
   x <- cbind(c(-2, -1, 1, 2), c(1, 0, 0, 1))
   warned <- FALSE
   fit <- withCallingHandlers(

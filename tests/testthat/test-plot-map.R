@@ -404,7 +404,7 @@ test_that("panels never overlap and stay on the page, however small", {
   }
 })
 
-test_that("pictures look as they did", {
+test_that("pictures are unchanged", {
   skip_if_not_installed("vdiffr")
   map <- stored_map("LAS")
   images <- stored_images("LAS")

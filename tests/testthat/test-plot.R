@@ -28,7 +28,7 @@ test_that("regions are followed by overlap: they grow, split and merge", {
   expect_identical(max(followed$region), 4L)
 })
 
-test_that("a region that vanishes ends at zero, one that changes its sign is another one", {
+test_that("a region that vanishes ends at zero, one that changes its sign counts as a new one", {
   beta <- cbind(c(0, 1, 1, 0), c(0, 0, 0, 2), c(0, 0, 0, -1))
   lines <- follow_regions(row_regions(make_fit(beta, graph_chain(4), 3:1, 1), 1:3))$lines
   expect_equal(lines$value[lines$region == 1], c(1, 0))
@@ -170,7 +170,7 @@ test_that("bad arguments of pictures are refused in a sentence", {
   expect_snapshot(refusal(plot(make_cv(fit), type = "heatmap", cex = 2)))
 })
 
-test_that("pictures look as they did", {
+test_that("pictures are unchanged", {
   vdiffr::expect_doppelganger("paths", function() plot(path_fit()))
   vdiffr::expect_doppelganger("paths in panels", function() {
     plot(path_fit(c(0.2, 0.1)), xvar = "dev")

@@ -50,7 +50,7 @@ test_that("s finds rows of the grid as a vector, matrix or data frame, in the or
   expect_identical(coef(fit, s = c(lambda1 = 0.1 + 0.2 - 0.2, lambda2 = 0.1)), coef(fit, row = 2))
 })
 
-test_that("every type of prediction is the formula", {
+test_that("every type of prediction follows its formula", {
   p <- problem()
   fit <- n2gfl(p$x, p$class, p$graph, "binomial", lambda1 = c(0.1, 0.02), lambda2 = c(0.1, 0.02),
                covariates = p$z, offset = p$offset)
@@ -92,7 +92,7 @@ test_that("sparse, whole and unnamed newx predict the same", {
   expect_identical(unname(predict(fit, unname(newx))), unname(link))
 })
 
-test_that("predictions carry the model's scale when x was standardised", {
+test_that("predictions use the model's scale if x was standardised", {
   p <- problem()
   x <- p$x %*% diag(10^(0:5))
   fit <- n2gfl(x, p$y, p$graph, lambda1 = 0.1, lambda2 = 0.02, standardize = TRUE, thresh = 1e-9)

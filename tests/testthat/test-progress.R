@@ -136,7 +136,7 @@ test_that("trace.it = 1 draws every piece at once, and ends its line after an er
   expect_identical(counts(select()), paste(1:4, "of 4"))
 })
 
-test_that("a run that goes on starts its count at what is done", {
+test_that("a run that is continued starts its count at the finished pieces", {
   withr::local_seed(33)
   data <- cv_problem("gaussian")
   folder <- withr::local_tempdir()

@@ -66,7 +66,7 @@ test_that("the sign is kept: a region that turns negative without shrinkage is d
   expect_length(refitted@x, 2)
 })
 
-test_that("refitting never raises the deviance, and predictions are the formula", {
+test_that("refitting never raises the deviance, and predictions follow the formula", {
   p <- refit_problem()
   for (sign in c("nonnegative", "nonpositive", "free")) {
     fit <- n2gfl(p$x, p$y, p$graph, sign = sign, nlambda1 = 5, lambda2 = 0.1)
@@ -109,7 +109,7 @@ test_that("exact and refit together: the fit off the grid, then without shrinkag
                unname(coef(direct, refit = TRUE, x = p$x, y = p$y)[, 1]), tolerance = 1e-5)
 })
 
-test_that("covariates by formula, and removed from x, are so in the refit", {
+test_that("a refit treats covariates by formula and deconfounding as the fit did", {
   p <- refit_problem()
   data <- data.frame(age = p$z[, 1], sex = rep(c("f", "m"), 30))
   z <- model.matrix(~ age + sex, data)[, -1]

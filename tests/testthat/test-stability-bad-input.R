@@ -5,7 +5,7 @@ x <- matrix(sin(1:80), 20)
 y <- cos(1:20)
 cv <- cv.n2gfl(x, y, graph_chain(4), foldid = rep(1:4, 5), lambda1 = c(0.1, 0.01), lambda2 = 0.1)
 
-test_that("runs must be runs over the same features", {
+test_that("runs must be over the same features", {
   expect_snapshot(refusal(stability(list(1:3, 1:4))))
   expect_snapshot(refusal(mDC(list())))
   expect_snapshot(refusal(mDC(list(1, "a"))))
