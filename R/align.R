@@ -1,138 +1,60 @@
-# Rows by name. Tables and named vectors are put into the order of the rows of `x`, so that subjects
-# do not get each other's values if a table and the images have different orders.
-
-# ---- names of rows -------------------------------------------------------------------------------
-
-# The names of the rows of `x`, or NULL if they have none: the files of images, or the subjects, or
-# the row names of a matrix.
-row_labels <- function(x) {
-  if (!is_images(x)) return(rownames(x))
-  if (is.null(x[["files"]])) x$subjects else x$files
-}
-
-# The last parts of paths, which stay the same when a folder is moved.
-path_tail <- function(parts) {
-  function(names) {
-    split <- strsplit(path.expand(names), "[/\\\\]+")
-    vapply(split, function(path) paste(utils::tail(path, parts), collapse = "/"), "")
-  }
-}
-
-# The shortest ends of paths that tell them apart, for messages.
-short_names <- function(labels) {
-  for (parts in 1:4) {
-    short <- path_tail(parts)(labels)
-    if (!anyDuplicated(short)) return(short)
-  }
-  labels
-}
-
-# Ways to write the same name, the most specific first: a path, the end of it, the file's name with
-# and without its ending, the participant "sub-01" of the BIDS standard, its label "01", and that as
-# a number.
-name_forms <- list(
-  whole = function(names) names,
-  tail4 = path_tail(4), tail3 = path_tail(3), tail2 = path_tail(2), file = path_tail(1),
-  stem = function(names) file_stem(names),
-  participant = function(names) bids_participant(names),
-  label = function(names) sub("^sub-", "", bids_participant(names)),
-  number = function(names) {
-    sub("^(sub-)?0*(?=[0-9])", "", bids_participant(names), perl = TRUE)
-  }
-)
-
-file_stem <- function(paths) {
-  sub("\\.((nii|hdr|img)(\\.gz)?|[a-z]+\\.gii|gii|mgh|mgz)$", "", basename(paths),
-      ignore.case = TRUE)
-}
-
-# "sub-01" of a path or a name that has it; other names stay as they are.
-bids_participant <- function(names) {
-  stem <- file_stem(names)
-  in_name <- regmatches(stem, regexpr("sub-[A-Za-z0-9]+", stem))
-  found <- grepl("sub-[A-Za-z0-9]+", stem)
-  stem[found] <- in_name
-  stem
-}
-
-# For each of `wanted` the position of that name in `given`, in the form that finds most of them:
-# list(rows, found). A form in which two of `wanted` are equal is skipped, and a name that occurs
-# twice in `given` is not found. Bare numbers may be R's own row numbers: they count as names of
-# participants only if `numbers` is TRUE.
-match_names <- function(wanted, given, numbers = FALSE) {
-  best <- list(rows = rep(NA_integer_, length(wanted)), found = 0L)
-  bare <- !numbers && all(grepl("^[0-9.]*$", given))
-  for (form in if (bare) name_forms["whole"] else name_forms) {
-    key <- form(wanted)
-    value <- form(given)
-    if (anyDuplicated(key)) next
-    rows <- match(key, value)
-    rows[key %in% value[duplicated(value)]] <- NA
-    found <- sum(!is.na(rows))
-    if (found > best$found) best <- list(rows = rows, found = found)
-    if (found == length(wanted)) break
-  }
-  best
-}
+# Tables and named vectors are brought into the order of the rows of `x`, so that a table in another
+# order than the images cannot give each subject the values of another one. row_names.R knows how
+# rows are named.
 
 # ---- tables --------------------------------------------------------------------------------------
 
-# The columns of a table that may name its rows (first those with a name such as "subject") and its
-# row names if they are text. Numbers are names only in a column with such a name: an age may look
-# like a participant's number.
-naming_columns <- function(data) {
-  is_text <- vapply(data, function(column) is.character(column) || is.factor(column), NA)
-  says_so <- is_naming(names(data))
-  columns <- lapply(c(data[says_so], data[is_text & !says_so]), as.character)
-  if (is.character(attr(data, "row.names"))) columns$`row names` <- rownames(data)
-  Filter(function(values) !anyNA(values), columns)
-}
-
-is_naming <- function(column) {
-  grepl("^(participant|subject|sub|id|file|filename|path|image|scan)([._]?id)?$", column,
-        ignore.case = TRUE)
-}
-
-# A table with its rows in the order of `labels`: list(data, rows, moved, given). `rows` are these
-# rows' numbers in the table as it was given.
-align_table <- function(data, labels, of_images, name = "data", per = "row of `x`") {
-  if (!is.data.frame(data) || is.null(labels)) return(list(data = data, moved = FALSE))
-  columns <- naming_columns(data)
-  matches <- Map(function(values, column) match_names(labels, values, is_naming(column)), columns,
-                 names(columns))
-  found <- vapply(matches, `[[`, 0L, "found")
-  best <- if (length(found)) which.max(found)
-  if (!length(found) || found[best] == 0) {
-    if (of_images && nrow(data) == length(labels)) say_taken_in_order(name, labels, per)
+# A table with its rows in the order of `labels`: list(data, rows, moved, given). `rows` says which rows
+# of the given table these are, NULL if nothing names them, which `must_match` forbids.
+align_table <- function(data, labels, of_images, name = "data", per = "row of `x`",
+                        must_match = FALSE) {
+  if (!is.data.frame(data) || !length(labels)) return(list(data = data, moved = FALSE))
+  best <- if (of_images) best_column(data, labels) else by_row_names(data, labels[[1]])
+  if (is.null(best)) best <- best_column(data, labels)
+  n <- length(labels[[1]])
+  if (is.null(best) && must_match) {
+    stop_bad("`", name, "` must have the path of every image in its column `file`, but the column ",
+             "does not identify the row of ", quoted(short_names(labels)[1]), ".")
+  }
+  if (is.null(best)) {
+    known <- of_images || any(is_naming(names(data)))
+    if (known && nrow(data) == n) take_in_order(data, labels, name, per)
     return(list(data = data, moved = FALSE))
   }
-  by <- column_text(names(columns)[best])
-  rows <- matches[[best]]$rows
-  missing <- which(is.na(rows))[1]
+  missing <- which(is.na(best$rows))[1]
   if (!is.na(missing)) {
-    stop_bad("`", name, "` must have one row for every ", per, ", but its ", by,
-             if (by == "row names") " do" else " does", " not have ",
-             quoted(short_names(labels)[missing]), " exactly once.")
+    stop_bad("`", name, "` must have one row for every ", per, ", but its ", column_text(best$by),
+             " not have ", quoted(short_names(labels)[missing]), " exactly once.")
   }
-  moved <- !identical(rows, seq_len(nrow(data)))
-  if (moved) say_matched(name, by, rows, nrow(data), per = per)
-  list(data = data[rows, , drop = FALSE], rows = rows, moved = moved, given = data)
+  moved <- !identical(best$rows, seq_len(nrow(data)))
+  # Running numbers may have nothing to do with those in the names of files.
+  by_number <- best$form == match("number", names(name_forms))
+  if (moved || by_number) say_matched(name, best, nrow(data), moved, per)
+  list(data = data[best$rows, , drop = FALSE], rows = best$rows, moved = moved, given = data)
 }
 
-column_text <- function(column) {
-  if (column == "row names") "row names" else paste0("column `", column, "`")
+column_text <- function(column, does = TRUE) {
+  if (column == "row names") return(paste0("row names", if (does) " do"))
+  several <- grepl("` and `", column, fixed = TRUE)
+  paste0(if (several) "columns" else "column", " `", column, "`",
+         if (does) if (several) " do" else " does")
 }
 
-say_matched <- function(name, by, rows, given, what = "rows", per = "row of `x`") {
-  message("`", name, "`: ", what, " matched to the ", plural(per), " by ", by,
-          if (length(rows) < given) {
-            paste0("; ", length(rows), " of its ", given, " ", what, " are used")
-          } else {
-            ", because they are in another order"
-          }, ".")
+say_matched <- function(name, best, given, moved, per) {
+  used <- length(best$rows)
+  message("`", name, "`: rows matched to the ", plural(per), " by ", column_text(best$by, FALSE),
+          if (used < given) paste0("; ", used, " of its ", given, " rows are used")
+          else if (moved) ", because they are in another order"
+          else ", by number", ".")
 }
 
-say_taken_in_order <- function(name, labels, per) {
+# Nothing names the rows: they are taken in order, unless the participants say otherwise.
+take_in_order <- function(data, labels, name, per) {
+  if (contradicts(data, labels)) {
+    stop_bad("`", name, "` must name each ", per, ", but it has participants in another order than ",
+             "the ", plural(per), " and does not say which of their images a row belongs to: add ",
+             "a column `file` or `session_id`.")
+  }
   message("`", name, "`: no column and no row names match the names of the ", plural(per), " (",
           quoted(short_names(labels)[1]), ", ...), so its rows are taken in the order of the ",
           plural(per), ".")
@@ -143,25 +65,29 @@ plural <- function(per) sub("^(row|image)", "\\1s", per)
 
 # ---- vectors -------------------------------------------------------------------------------------
 
-# A vector, factor or matrix with one value (row) per row of x, ordered by its names. Without names
-# it is ordered like the table if it is one of its columns. `table` comes from align_table().
+# A vector, factor or matrix with one value (row) per row of x, ordered by its names. Without names it
+# is ordered like the table if it is one of its columns. `table` comes from align_table().
 align_vector <- function(value, name, labels, table = list(moved = FALSE)) {
-  if (is.null(labels) || is.null(value) || is.data.frame(value) || is.language(value)) return(value)
+  if (!length(labels) || is.null(value) || is.language(value)) return(value)
+  if (is.data.frame(value)) return(align_table(value, labels, FALSE, name)$data)
   names <- if (length(dim(value)) == 2) rownames(value) else names(value)
   if (is.null(names)) return(align_unnamed(value, name, table))
   match <- match_names(labels, names)
-  if (match$found == 0) {
+  missing <- which(is.na(match$rows))[1]
+  if (match$found == 0 && !any(unlist(labels) %in% names)) {
     message("`", name, "`: its names are not those of the rows of `x` (",
             quoted(short_names(labels)[1]), ", ...), so it is taken in the order of `x`.")
     return(value)
   }
-  missing <- which(is.na(match$rows))[1]
   if (!is.na(missing)) {
-    stop_bad("`", name, "` must have a value for every row of `x`, but its names do not have ",
+    stop_bad("`", name, "` must have one value for every row of `x`, but its names do not have ",
              quoted(short_names(labels)[missing]), " exactly once.")
   }
   if (!identical(match$rows, seq_along(names))) {
-    say_matched(name, "its names", match$rows, length(names), "values")
+    used <- length(match$rows)
+    message("`", name, "`: values matched to the rows of `x` by its names", if (used < length(names))
+      paste0("; ", used, " of its ", length(names), " values are used")
+      else ", because they are in another order", ".")
   }
   take_rows(value, match$rows)
 }
@@ -170,10 +96,10 @@ take_rows <- function(value, rows) {
   if (length(dim(value)) == 2) value[rows, , drop = FALSE] else value[rows]
 }
 
-# Decides the order of a vector without names if the rows of the table had to be moved: the order
-# of the table as it was given, or that of x.
+# Decides the order of a vector without names if the rows of the table had to be moved: the order of
+# the table as it was given, or that of x.
 align_unnamed <- function(value, name, table) {
-  if (!table$moved || NROW(value) != nrow(table$given)) return(value)
+  if (!table$moved || !is.unsorted(table$rows) || NROW(value) < 2) return(value)
   if (length(unique(as.vector(value))) == 1) return(value)
   same <- function(column) identical(as.character(column), as.character(value))
   if (any(vapply(table$data, same, NA))) return(value)
@@ -189,97 +115,55 @@ align_unnamed <- function(value, name, table) {
 
 # ---- all arguments of a fit ----------------------------------------------------------------------
 
-# The arguments of n2gfl() in the order of the rows of x. `rows` is what align_rows() needs for
-# those that come later (group, foldid).
+# The arguments of n2gfl() in the order of the rows of x. `rows` is what align_rows() needs for those
+# that come later (group, foldid, variables of a formula that are not in `data`).
 align_arguments <- function(arguments) {
   labels <- row_labels(arguments$x)
   of_images <- is_images(arguments$x)
-  table <- align_table(arguments$data, labels, of_images)
-  if (!is.null(arguments$data)) {
-    arguments$data <- table$data
-  } else if (of_images) {
-    arguments$data <- arguments$x$data
+  table <- if (of_images && is.null(arguments$data)) {
+    attached_table(arguments$x)
+  } else {
+    check_covariate_data(arguments$data)
+    align_table(arguments$data, labels, of_images)
   }
+  if (!is.null(table$data)) arguments$data <- table$data
   rows <- list(labels = labels, table = table)
   for (name in c("y", "weights", "offset", "covariates", "controls")) {
     arguments[name] <- list(align_rows(arguments[[name]], name, rows))
   }
+  if (of_images) say_order_of_outcome(arguments$y, arguments$x, table$data)
   arguments$rows <- rows
   arguments
 }
 
-align_rows <- function(value, name, rows) align_vector(value, name, rows$labels, rows$table)
+# The table that came with the images is in their order. If read_images() had to move its rows, its
+# attribute says from where, because vectors of the user may still be in the old order.
+attached_table <- function(images) {
+  rows <- attr(images$data, "table_rows")
+  table <- list(data = images$data, rows = rows, moved = !is.null(rows))
+  if (table$moved) table$given <- images$data[order(rows), , drop = FALSE]
+  table
+}
+
+# A plain vector as outcome beside images that know their files is where rows get mixed up.
+say_order_of_outcome <- function(y, images, data) {
+  plain <- (is.atomic(y) || is.factor(y)) && length(y) == nrow(images$x) && is.null(names(y)) &&
+    length(y) > 1 && !is.null(images[["files"]])
+  same <- function(column) identical(as.character(column), as.character(y))
+  if (!plain || any(vapply(data, same, NA))) return(invisible())
+  message("`y` has no names, so it is taken in the order of the images; a formula such as ",
+          "diagnosis ~ age, with the subjects' table as `data`, would be matched to them.")
+}
+
+align_rows <- function(value, name, rows) {
+  # Folds are not data: those of another fit come without names, in the order of x.
+  table <- if (name == "foldid") list(moved = FALSE) else rows$table
+  align_vector(value, name, rows$labels, table)
+}
 
 # The same for one argument with other images or another matrix: new covariates, for instance.
 align_new <- function(value, name, x) {
   labels <- row_labels(x)
   if (!is.data.frame(value)) return(align_vector(value, name, labels))
   align_table(value, labels, is_images(x), name)$data
-}
-
-# ---- the outcome by its name ---------------------------------------------------------------------
-
-# `y` as the name of a column of the subjects' table, or as outcome ~ covariates: both are replaced
-# by what they mean.
-resolve_outcome <- function(arguments) {
-  y <- arguments$y
-  if (inherits(y, "formula")) return(resolve_formula(arguments, y))
-  if (is.character(y) && length(y) == 1 && is.null(dim(y)) && NROW(arguments$x) > 1) {
-    arguments["y"] <- list(outcome_column(y, arguments$data))
-  }
-  arguments
-}
-
-outcome_column <- function(name, data) {
-  if (is.null(data)) {
-    stop_bad("`y` must be the outcome itself, because there is no `data` with a column ",
-             quoted(name), ".")
-  }
-  if (is.null(data[[name]])) {
-    stop_bad("`y` must be the outcome or the name of a column of `data`, but there is no column ",
-             quoted(name), " among ", quoted(names(data)), ".")
-  }
-  data[[name]]
-}
-
-resolve_formula <- function(arguments, formula) {
-  if (length(formula) != 3 || "." %in% all.vars(formula)) {
-    stop_bad("`y` must be a formula with the outcome on its left and the covariates, by name, on ",
-             "its right, such as diagnosis ~ age + sex, not ",
-             paste(deparse(formula), collapse = " "), ".")
-  }
-  if (!is.null(arguments$covariates)) {
-    stop_bad("`covariates` must not be given when `y` is a formula: its right side has them.")
-  }
-  n <- NROW(arguments$x)
-  check_covariate_data(arguments$data, n)
-  arguments["y"] <- list(formula_outcome(formula, arguments$data, n))
-  right <- formula[-2]
-  if (length(attr(stats::terms(right), "term.labels"))) arguments$covariates <- right
-  arguments
-}
-
-formula_outcome <- function(formula, data, n) {
-  for (variable in all.vars(formula[[2]])) {
-    known <- variable %in% names(data) || exists(variable, environment(formula))
-    if (!known) stop_no_variable(variable, data, "data", "`y`")
-  }
-  y <- eval(formula[[2]], data, environment(formula))
-  check_length(y, "y", n, "row of `x`")
-  y
-}
-
-# ---- messages about the outcome ------------------------------------------------------------------
-
-# Text has no order of its own, and two numbers may be classes.
-announce_outcome <- function(y, response, family) {
-  if (family == "binomial" && is.character(y)) {
-    message("Modelling the probability of ", quoted(response$classnames[2]), " (against ",
-            quoted(response$classnames[1]), "); make `y` a factor to set the order.")
-  }
-  if (family == "gaussian" && length(unique(response$y)) == 2) {
-    message("`y` has only the two values ", paste(number_text_each(sort(unique(response$y))),
-                                                  collapse = " and "),
-            ": if they are classes, use family = \"binomial\".")
-  }
 }

@@ -2,13 +2,13 @@
 # of poly() and scale()) is learnt from the training rows alone: held-out rows have no influence.
 
 # What code_covariates() needs: list(matrix) for a plain matrix, else the formula with its data.
-covariate_coder <- function(covariates, data = NULL, n) {
+covariate_coder <- function(covariates, data = NULL, n, rows = NULL) {
   if (!inherits(covariates, "formula")) {
     return(list(matrix = check_covariates(covariates, n)))
   }
   check_covariate_data(data, n)
   terms <- covariate_terms(covariates, data)
-  frame <- covariate_frame(terms, data, n, "data")
+  frame <- covariate_frame(terms, data, n, "data", rows)
   list(terms = terms, frame = frame, n = n, contrasts = getOption("contrasts"))
 }
 
@@ -37,11 +37,11 @@ code_new_covariates <- function(newcovariates, coding, n) {
 
 # ---- the formula and its data --------------------------------------------------------------------
 
-check_covariate_data <- function(data, n) {
+check_covariate_data <- function(data, n = NULL) {
   if (!is.null(data) && !is.data.frame(data)) {
     stop_bad("`data` must be a data frame with one row per row of `x`, not ", describe(data), ".")
   }
-  if (!is.null(data) && nrow(data) != n) {
+  if (!is.null(data) && !is.null(n) && nrow(data) != n) {
     stop_bad("`data` must have one row per row of `x` (", n, "), not ", nrow(data), ".")
   }
 }
@@ -76,12 +76,15 @@ small_environment <- function(terms, known) {
 
 # The raw variables of the formula: from the data, or vectors of that length from the formula's
 # environment. Other objects (such as the degree of a polynomial) stay in that environment.
-covariate_frame <- function(terms, data, n, name) {
+covariate_frame <- function(terms, data, n, name, rows = NULL) {
   environment <- environment(terms)
   frame <- list()
   for (variable in all.vars(terms)) {
     value <- data[[variable]]
-    if (is.null(value)) value <- get0(variable, environment, inherits = TRUE)
+    if (is.null(value)) {
+      value <- get0(variable, environment, inherits = TRUE)
+      if (NROW(value) > 1) value <- align_rows(value, variable, rows)
+    }
     if (is.null(value) || is.function(value)) stop_no_variable(variable, data, name)
     if (NROW(value) == n && (n > 1 || variable %in% names(data))) frame[[variable]] <- value
     missing <- which(is.na(frame[[variable]]))

@@ -217,13 +217,12 @@ check_subject_data <- function(data, source) {
   if (!is.data.frame(data)) {
     stop_bad("`data` must be a data frame with one row per image, not ", describe(data), ".")
   }
-  labels <- if (is.null(source$paths)) source$subjects else source$paths
-  aligned <- align_table(as.data.frame(data), labels, is.null(data[["file"]]), per = "image")
-  if (is.null(aligned$rows) && !is.null(data[["file"]]) && !is.null(source$paths)) {
-    stop_bad("`data` must have the path of every image in its column `file`, but the column ",
-             "does not identify the row of ", quoted(short_names(labels)[1]), ".")
-  }
+  labels <- unique(Filter(Negate(is.null), list(source$subjects, source$paths)))
+  aligned <- align_table(as.data.frame(data), labels, TRUE, per = "image",
+                         must_match = !is.null(data[["file"]]) && !is.null(source$paths))
   data <- aligned$data
+  # Vectors of the user may still be in the order that the table had: see attached_table().
+  if (aligned$moved && nrow(data) == nrow(aligned$given)) attr(data, "table_rows") <- aligned$rows
   if (nrow(data) != source$n) {
     stop_bad("`data` must have one row per image (", source$n, "), not ", nrow(data), ".")
   }

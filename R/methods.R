@@ -62,8 +62,12 @@ residuals.n2gfl <- function(object, x, y, s = NULL, row = NULL,
   if (missing(x)) stop_no_data("x", "residuals")
   if (missing(y)) stop_no_data("y", "residuals")
   check_given_weights(weights, object)
-  y <- resolve_outcome(align_arguments(list(x = x, y = y)))$y
-  weights <- align_new(weights, "weights", x)
+  data <- list(x = x, y = y, weights = weights)
+  if (is.data.frame(covariates)) data$data <- covariates
+  data <- resolve_outcome(align_arguments(data))
+  y <- data$y
+  weights <- data$weights
+  if (is.data.frame(covariates)) covariates <- data$data
   data <- list(y = y, weights = weights)
   mean <- do.call(fitted, c(list(object, x, s, row, covariates, offset),
                             data_for_refit(data, ...)))

@@ -209,6 +209,7 @@ check_problem <- function(arguments, finite = TRUE) {
   arguments <- unpack_images(arguments)
   control <- check_control(arguments)
   data <- check_data(arguments, control, finite)
+  control$strong <- strong_limits(data$x)
   announce_outcome(arguments$y, data, control$family)
   list(data = data, control = control, lambda1 = check_lambda(arguments$lambda1, "lambda1"),
        lambda2 = check_lambda(arguments$lambda2, "lambda2"),

@@ -1,30 +1,41 @@
 # Does the sign constraint fit the data? The nonnegative model assumes that features rise with the
 # response. The core counts, from the gradient and the norms that every fit needs anyway, how many
-# features have a strong univariate effect (|t| > 3, given the covariates) in either direction.
+# features have a strong univariate effect (given the covariates) in either direction.
 
-# Warns when more than two thirds of the strong effects have the sign that the model excludes, and
-# more of them than noise would give: among many features some are strong by chance, in both
-# directions. `effects`: the numbers of strong effects against the constraint and in agreement with
-# it.
+# t statistics beyond which an effect is strong: one that noise exceeds in any of the features with a
+# probability of 1 % (Bonferroni), and 3 for effects that are weaker but many.
+strong_limits <- function(x) {
+  c(stats::qt(1 - 0.005 / ncol(x), max(1, nrow(x) - 2)), 3)
+}
+
+# Warns if more than two thirds of the strong effects have the sign that the model excludes. Of those
+# beyond 3 there must be ten times as many as noise would give: neighbours are strong by chance
+# together. `effects`: rows are against the constraint and along with it, columns the limits.
 warn_wrong_sign <- function(effects, problem) {
   if (problem$control$sign == "free" || !length(effects)) return(invisible())
   x <- problem$data$x
   by_chance <- ncol(x) * stats::pt(-3, max(1, nrow(x) - 2))
-  if (effects[1] <= 2 * effects[2] || effects[1] <= 3 * by_chance) return(invisible())
-  text <- sign_warning(effects[1], sum(effects), problem$control$sign, problem$data$classnames)
-  # The warning has its own class, so that users can suppress it alone.
+  wrong <- effects[1, ] > 2 * effects[2, ] & effects[1, ] > c(0, max(5, 10 * by_chance))
+  if (!any(wrong)) return(invisible())
+  # Where both say so, the many weaker ones say more.
+  limit <- max(which(wrong))
+  text <- sign_warning(effects[, limit], problem$control$strong[limit], problem$control$sign,
+                       problem$data$classnames)
+  # A class of its own, so that those who know can silence it alone.
   warning(structure(class = c("n2gfl_sign_warning", "warning", "condition"),
                     list(message = text, call = NULL)))
 }
 
-sign_warning <- function(wrong, strong, sign, classes) {
+sign_warning <- function(effects, limit, sign, classes) {
   falls <- sign == "nonnegative"
+  wrong <- effects[1]
+  strong <- sum(effects)
+  which <- if (wrong < strong) paste(wrong, "of the", strong, "features") else {
+    if (strong == 1) "the only feature" else paste("all", strong, "features")
+  }
   paste0(
     "`sign` = \"", sign, "\" allows features only to ", if (falls) "rise" else "fall",
-    " with `y`, but ",
-    if (wrong < strong) paste(wrong, "of the", strong) else if (strong > 1) paste("all", strong)
-    else "the only", if (strong > 1) " features" else " feature",
-    " with a strong effect of ", if (strong > 1) "their" else "its", " own (|t| > 3) ",
+    " with `y`, but ", which, " with a strong univariate effect (|t| > ", round(limit, 1), ") ",
     if (falls) "fall" else "rise", if (strong == 1) "s",
     if (length(classes)) paste0(" with class \"", classes[2], "\""), ": ",
     if (length(classes)) "swap the levels of `y`, or " else "change the sign of `y`, or ",

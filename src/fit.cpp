@@ -65,7 +65,7 @@ class Collector {
   // The number of features that were nonzero in any fit so far.
   int entered() const { return static_cast<int>(entered_.size()); }
 
-  Rcpp::List result(double nulldev, double passes, const Rcpp::IntegerVector& effects) const {
+  Rcpp::List result(double nulldev, double passes, const Rcpp::IntegerMatrix& effects) const {
     using Rcpp::Named;
     return Rcpp::List::create(
         Named("a0") = intercept_, Named("gamma") = gamma_, Named("beta_i") = index_,
@@ -83,10 +83,17 @@ class Collector {
   std::unordered_set<int> entered_;
 };
 
-// What R/sign_check.R asks about: |t| > 3 is a strong effect.
-Rcpp::IntegerVector strong_effects(const n2gfl::Path& path) {
-  const n2gfl::Effects found = path.strong_effects(3.0);
-  return Rcpp::IntegerVector::create(found.against, found.along);
+// For R/sign_check.R: how many features have a t statistic beyond each of `limits`, against the sign
+// constraint and along with it.
+Rcpp::IntegerMatrix strong_effects(const n2gfl::Path& path, const Rcpp::List& control) {
+  const Rcpp::NumericVector limits = control["strong"];
+  Rcpp::IntegerMatrix count(2, static_cast<int>(limits.size()));
+  for (int k = 0; k < count.ncol(); ++k) {
+    const n2gfl::Effects found = path.strong_effects(limits[k]);
+    count(0, k) = found.against;
+    count(1, k) = found.along;
+  }
+  return count;
 }
 
 // The rows of a grid that is fixed already.
@@ -126,7 +133,8 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
     }
     fits.add(grid[row], path.fit(grid[row]));
   }
-  return fits.result(2 * weights.sum() * path.null_loss(), path.passes(), strong_effects(path));
+  return fits.result(2 * weights.sum() * path.null_loss(), path.passes(),
+                     strong_effects(path, control));
 }
 
 // What is known of a problem before any fit: the largest lambda1 for each lambda2, and the features
@@ -144,7 +152,7 @@ Rcpp::List null_model_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
   Rcpp::NumericVector largest(lambda2.size());
   for (std::size_t k = 0; k < lambda2.size(); ++k) largest[k] = path.lambda1_max(lambda2[k]);
   return Rcpp::List::create(Rcpp::Named("lambda_max") = largest,
-                            Rcpp::Named("effects") = strong_effects(path));
+                            Rcpp::Named("effects") = strong_effects(path, control));
 }
 
 // Does not allocate the logical matrix of is.finite().

@@ -35,7 +35,7 @@ test_that("a table in another order than the images is matched by name, and one 
   by_vector <- heard(fit_images(p$images, p$shuffled$diagnosis, covariates = ~ age,
                                 data = p$shuffled))
   same_fit(by_vector$value, right)
-  expect_length(grep("^`data`: rows matched .* by column `subject`", by_vector$said), 1)
+  expect_length(grep("^`data`: rows matched .* by column `file`", by_vector$said), 1)
   expect_length(grep("^`y`: put into the order of `x` like `data`", by_vector$said), 1)
   by_name <- heard(fit_images(p$images, "diagnosis", covariates = ~ age, data = p$shuffled))
   same_fit(by_name$value, right)
@@ -64,7 +64,7 @@ test_that("the order of the table does not matter for a cross-validation", {
 test_that("files are matched by path, name, participant and number", {
   labels <- c("/data/sub-02_T1w.nii.gz", "/data/sub-10_T1w.nii.gz")
   expect_matched <- function(given, numbers = FALSE) {
-    expect_identical(match_names(labels, given, numbers)$rows, 2:1)
+    expect_identical(match_names(list(labels), given, numbers)$rows, 2:1)
   }
   expect_matched(rev(labels))
   expect_matched(c("sub-10_T1w.nii.gz", "sub-02_T1w.nii.gz"))
@@ -72,17 +72,17 @@ test_that("files are matched by path, name, participant and number", {
   expect_matched(c("sub-10", "sub-02"))
   expect_matched(c("10", "02"), numbers = TRUE)
   expect_matched(c("10", "2"), numbers = TRUE)
-  expect_identical(match_names(labels, c("10", "2"))$found, 0L)
-  expect_identical(match_names(labels, c("sub-10", "sub-10", "sub-02"))$rows, c(3L, NA))
-  expect_identical(match_names(c("sub-1_a", "sub-1_b"), c("sub-1", "sub-2"))$found, 0L)
+  expect_identical(match_names(list(labels), c("10", "2"))$found, 0L)
+  expect_identical(match_names(list(labels), c("sub-10", "sub-10", "sub-02"))$rows, c(3L, NA))
+  expect_identical(match_names(list(c("sub-1_a", "sub-1_b")), c("sub-1", "sub-2"))$found, 0L)
 })
 
 test_that("numbers identify rows only in a column that is meant for it", {
   x <- matrix(stats::rnorm(8), 4, dimnames = list(61:64, NULL))
   data <- data.frame(age = 64:61, score = 1:4)
-  expect_identical(align_table(data, rownames(x), FALSE)$data, data)
+  expect_identical(align_table(data, list(rownames(x)), FALSE)$data, data)
   names(data)[1] <- "participant_id"
-  expect_identical(suppressMessages(align_table(data, rownames(x), FALSE))$data$score, 4:1)
+  expect_identical(suppressMessages(align_table(data, list(rownames(x)), FALSE))$data$score, 4:1)
 })
 
 test_that("a table may have further rows, and must have all that are needed", {
@@ -196,4 +196,113 @@ test_that("a table given to read_images() is matched by participant", {
   expect_identical(images$data$age, p$subjects$age)
   expect_message(read_images(files, data = table["age"]), "taken in the order of the images")
   expect_snapshot(refusal(read_images(files, data = table[-2, ])))
+})
+
+# ---- found by those who tried to get rows mixed up -----------------------------------------------
+
+test_that("the most specific name decides, not a running number", {
+  p <- small_cohort()
+  right <- suppressMessages(fit_images(p$images, p$subjects$diagnosis))
+  table <- data.frame(subject = 1:24, participant_id = p$shuffled$subject,
+                      diagnosis = p$shuffled$diagnosis)
+  same_fit(suppressMessages(fit_images(p$images, "diagnosis", data = table)), right)
+  # Numbers alone are used, but never in silence.
+  expect_message(fit_images(p$images, "diagnosis", data = data.frame(id = 1:24, p$subjects[2])),
+                 "by column `id`, by number")
+})
+
+test_that("vectors in the order of a table that read_images() moved are put in order, too", {
+  p <- small_cohort()
+  table <- p$shuffled[c("subject", "diagnosis", "age", "site")]
+  images <- suppressMessages(read_images(p$images$files, data = table))
+  right <- suppressMessages(fit_images(images, diagnosis ~ age))
+  expect_message(fit <- fit_images(images, table$diagnosis, covariates = ~ age),
+                 "`y`: put into the order of `x`")
+  same_fit(fit, right)
+  same_fit(fit_images(images, images$data$diagnosis, covariates = ~ age), right)
+  expect_error(fit_images(images, rev(images$data$diagnosis)), "it is unknown in which order `y` is")
+  # Folds of another fit come in the order of x.
+  expect_no_error(cv.n2gfl(images, diagnosis ~ age, family = "binomial", lambda2 = 0.003,
+                           nlambda1 = 2, foldid = rep(1:3, 8)))
+})
+
+test_that("names given to the files name the rows", {
+  p <- small_cohort()
+  files <- stats::setNames(p$images$files, paste0("A", 101:124))
+  images <- read_images(files)
+  table <- data.frame(id = rev(names(files)), diagnosis = rev(p$subjects$diagnosis))
+  same_fit(suppressMessages(fit_images(images, "diagnosis", data = table)),
+           suppressMessages(fit_images(images, p$subjects$diagnosis)))
+})
+
+test_that("participants are found in folders, inside names and with their sessions", {
+  rows <- function(files, data) {
+    suppressMessages(align_table(data, list(files), TRUE, per = "image"))$rows
+  }
+  by_id <- function(files, ids) rows(files, data.frame(id = rev(ids)))
+  expect_identical(by_id(paste0("x/", c("S01", "S02", "S10"), "/mri/T1.nii.gz"),
+                         c("S01", "S02", "S10")), 3:1)
+  expect_identical(by_id(paste0("ADNI_", c("001_S_10", "001_S_11"), "_MR.nii"),
+                         c("001_S_10", "001_S_11")), 2:1)
+  expect_identical(by_id(paste0("OAS1_000", 1:3, "_MR1_mpr.nii"), paste0("OAS1_000", 1:3, "_MR1")),
+                   3:1)
+  expect_identical(by_id(c("IXI001-HH-T1.nii", "IXI002-HH-T1.nii"), c("IXI001", "IXI002")), 2:1)
+  expect_identical(by_id(c("sub-01_T1w.nii", "sub-02_T1w.nii"), c("SUB-01", "SUB-02 ")), 2:1)
+  files <- outer(1:2, 1:2, function(p, s) sprintf("sub-%02d/ses-%d/sub-%02d_ses-%d_T1w.nii", p, s, p, s))
+  table <- expand.grid(session_id = paste0("ses-", 2:1), participant_id = c("sub-02", "sub-01"))
+  expect_identical(rows(as.vector(files), table), c(4L, 2L, 3L, 1L))
+  table$session_id <- NULL
+  expect_snapshot(refusal(rows(as.vector(files), table)))
+})
+
+test_that("a missing id is an error, not a reason to take rows in order", {
+  p <- small_cohort()
+  table <- p$shuffled[c("subject", "diagnosis")]
+  gone <- p$images$subjects[p$images$subjects == paste0(table$subject[5], "_gm")]
+  table$subject[5] <- NA
+  expect_error(fit_images(p$images, "diagnosis", data = table), paste0("does not have \"", gone))
+})
+
+test_that("row numbers of a data frame are its rows, whatever an id column says", {
+  withr::local_seed(4)
+  full <- data.frame(id = sample(40), age = stats::rnorm(40), matrix(stats::rnorm(400), 40))
+  full$y <- rowSums(full[paste0("X", 3:5)]) + full$age + stats::rnorm(40)
+  full <- full[order(full$age), ]
+  x <- as.matrix(full[paste0("X", 1:10)])
+  fit <- function(x, data) n2gfl(x, y ~ age, data = data, lambda2 = 0, nlambda1 = 3)
+  expect_silent(right <- fit(x, full))
+  plain <- unname(x)
+  expect_identical(right$grid, suppressMessages(fit(plain, full))$grid)
+  expect_message(moved <- fit(x, full[sample(40), ]), "by row names")
+  expect_identical(moved$grid, right$grid)
+})
+
+test_that("variables of a formula that are not in the table are put in order, too", {
+  withr::local_seed(5)
+  x <- matrix(stats::rnorm(40 * 5), 40, dimnames = list(paste0("p", 1:40), NULL))
+  table <- data.frame(id = rownames(x), score = rowSums(x[, 1:2]) + stats::rnorm(40),
+                      age = stats::rnorm(40))
+  moved <- table[sample(40), ]
+  fit <- function(y, data = NULL, ...) {
+    suppressMessages(n2gfl(x, y, data = data, lambda2 = 0, nlambda1 = 3, ...))
+  }
+  right <- fit(score ~ age, table)
+  expect_identical(fit(moved$score ~ age, moved)$beta, right$beta)
+  expect_identical(fit(score ~ moved$age, moved)$beta, right$beta)
+  named <- stats::setNames(moved$score, moved$id)
+  expect_identical(fit(named ~ 1)$beta, fit(table$score)$beta)
+  expect_snapshot({
+    refusal(fit(score ~ offset(age), table))
+    refusal(n2gfl(x, table$score, lambda2 = 0, data = 1))
+    refusal(n2gfl(x, table$score, lambda2 = 0, data = data.frame(a = 1:3)))
+  })
+  rownames(x)[2] <- "p1"
+  expect_error(n2gfl(x, named, lambda2 = 0), "exactly once")
+})
+
+test_that("a plain vector beside images from files is said to be taken in order", {
+  p <- small_cohort()
+  expect_message(fit_images(p$images, p$subjects$diagnosis), "taken in the order of the images")
+  p$images$data <- p$subjects
+  expect_no_message(fit_images(p$images, p$subjects$diagnosis))
 })

@@ -3,7 +3,7 @@
 falling <- function(n = 80, d = 20) {
   withr::local_seed(5)
   x <- matrix(stats::rnorm(n * d), n)
-  list(x = x, y = 3 - rowSums(x[, 1:6]) + stats::rnorm(n), graph = graph_chain(d))
+  list(x = x, y = 3 - 2 * rowSums(x[, 1:4]) + stats::rnorm(n), graph = graph_chain(d))
 }
 
 short <- function(p, ..., fun = n2gfl) {
@@ -32,18 +32,31 @@ test_that("the warning counts the features and names the class", {
   p <- falling()
   p$y <- factor(ifelse(p$y > 3, "AD", "NC"), c("NC", "AD"))
   expect_snapshot(cat(capture_warnings(short(p, family = "binomial")), sep = "\n"))
-  expect_snapshot(cat(sign_warning(1, 1, "nonpositive", NULL), sign_warning(3, 4, "nonpositive", NULL),
-                      sep = "\n"))
+  expect_snapshot({
+    cat(sign_warning(c(1, 0), 3, "nonpositive", NULL))
+    cat(sign_warning(c(3, 1), 3, "nonpositive", NULL))
+  })
 })
 
-test_that("effects that noise alone would give cause no warning", {
+test_that("noise causes no warning, a few strong effects among many features do", {
   problem <- function(d) {
-    list(control = list(sign = "nonnegative"), data = list(x = matrix(0, 50, d)))
+    list(control = list(sign = "nonnegative", strong = c(5, 3)),
+         data = list(x = matrix(0, 50, d)))
   }
-  expect_no_warning(warn_wrong_sign(c(60L, 10L), problem(10000)))
-  expect_warning(warn_wrong_sign(c(80L, 10L), problem(10000)))
-  expect_no_warning(warn_wrong_sign(c(6L, 3L), problem(100)))
-  expect_no_warning(warn_wrong_sign(c(0L, 0L), problem(100)))
+  effects <- function(...) matrix(c(...), 2)
+  expect_no_warning(warn_wrong_sign(effects(0L, 0L, 200L, 20L), problem(10000)))
+  expect_warning(warn_wrong_sign(effects(0L, 0L, 250L, 20L), problem(10000)), "250 of the 270")
+  expect_warning(warn_wrong_sign(effects(3L, 0L, 20L, 19L), problem(10000)), "all 3 features")
+  expect_no_warning(warn_wrong_sign(effects(2L, 1L, 5L, 3L), problem(100)))
+  withr::local_seed(3)
+  x <- matrix(stats::rnorm(100 * 2000), 100)
+  y <- -2 * rowSums(x[, 1:5]) + stats::rnorm(100)
+  expect_warning(n2gfl(x, y, lambda2 = 0, nlambda1 = 2), class = "n2gfl_sign_warning")
+  alarms <- vapply(1:60, function(k) {
+    noise <- matrix(stats::rnorm(60 * 100), 60)
+    length(capture_warnings(n2gfl(noise, stats::rnorm(60), lambda2 = 0, nlambda1 = 1)))
+  }, 0L)
+  expect_lt(sum(alarms), 4)
 })
 
 test_that("effects are counted as t tests count them, also of sparse x", {
@@ -61,10 +74,12 @@ test_that("effects are counted as t tests count them, also of sparse x", {
                                                 family = "binomial", ...)))
     start_facts(problem, 0)$effects
   }
-  expect_identical(effects(x), c(sum(t < -3), sum(t > 3)))
-  expect_identical(effects(methods::as(x, "CsparseMatrix")), c(sum(t < -3), sum(t > 3)))
-  expect_identical(effects(x, sign = "nonpositive"), c(sum(t > 3), sum(t < -3)))
-  expect_identical(effects(x, penalty.factor = rep(c(Inf, 1), c(10, 30))),
+  limit <- strong_limits(x)[1]
+  counts <- c(sum(t < -limit), sum(t > limit), sum(t < -3), sum(t > 3))
+  expect_identical(as.vector(effects(x)), counts)
+  expect_identical(as.vector(effects(methods::as(x, "CsparseMatrix"))), counts)
+  expect_identical(as.vector(effects(x, sign = "nonpositive")), counts[c(2, 1, 4, 3)])
+  expect_identical(effects(x, penalty.factor = rep(c(Inf, 1), c(10, 30)))[, 2],
                    c(sum(t < -3), sum(t[-(1:10)] > 3)))
 })
 

@@ -1,0 +1,189 @@
+# Which row is whose: names of rows, in the ways in which files, participants and tables write them.
+
+# What the rows of `x` are called: a list of character vectors, empty if nobody said so. Images have
+# the names that the user gave and the files; a matrix has its row names.
+row_labels <- function(x) {
+  labels <- if (is_images(x)) list(x$subjects, x[["files"]]) else list(rownames(x))
+  unique(Filter(Negate(is.null), labels))
+}
+
+# What messages call them: files if they are known, by the shortest ends that tell them apart.
+short_names <- function(labels) {
+  names <- labels[[length(labels)]]
+  for (parts in 1:4) {
+    short <- path_tail(parts)(names)
+    if (!anyDuplicated(short)) return(short)
+  }
+  names
+}
+
+# ---- ways to write a name ------------------------------------------------------------------------
+
+# The last parts of paths, which are the same in a folder that has moved.
+path_tail <- function(parts) {
+  function(names) {
+    split <- strsplit(path.expand(names), "[/\\\\]+")
+    vapply(split, function(path) paste(utils::tail(path, parts), collapse = "/"), "")
+  }
+}
+
+file_stem <- function(paths) {
+  sub("\\.((nii|hdr|img)(\\.gz)?|[a-z]+\\.gii|gii|mgh|mgz)$", "", basename(paths),
+      ignore.case = TRUE)
+}
+
+# The entity of a BIDS name, such as "sub-01" in its file name or else in its folders; NA if it has
+# none.
+bids_entity <- function(names, entity) {
+  pattern <- paste0("(?<![a-z0-9])", entity, "-[a-z0-9]+")
+  found <- function(text) {
+    at <- regexpr(pattern, text, perl = TRUE)
+    ifelse(at > 0, substring(text, at, at + attr(at, "match.length") - 1), NA)
+  }
+  in_file <- found(file_stem(names))
+  ifelse(is.na(in_file), found(names), in_file)
+}
+
+bids_participant <- function(names) {
+  participant <- bids_entity(names, "sub")
+  ifelse(is.na(participant), file_stem(names), participant)
+}
+
+# The most specific first: a path, the end of it, the file's name with and without its ending,
+# participant with session, participant ("sub-01" of the BIDS standard), its label "01", and that as a
+# number. Upper and lower case are the same.
+name_forms <- list(
+  whole = identity,
+  tail4 = path_tail(4), tail3 = path_tail(3), tail2 = path_tail(2), file = path_tail(1),
+  stem = file_stem,
+  session = function(names) {
+    paste0(bids_participant(names), "_", bids_entity(names, "ses"))
+  },
+  participant = bids_participant,
+  label = function(names) sub("^sub-", "", bids_participant(names)),
+  number = function(names) {
+    sub("^(sub-)?0*(?=[0-9])", "", bids_participant(names), perl = TRUE)
+  }
+)
+
+# ---- matching ------------------------------------------------------------------------------------
+
+# For each of the rows the position of its name in `given`: list(rows, found, form), with the number
+# of the form that finds most of them. A name that occurs twice identifies nobody. Bare numbers may be
+# R's own row numbers: they count as names of participants only if `numbers` says so.
+match_names <- function(labels, given, numbers = FALSE) {
+  n <- length(labels[[1]])
+  best <- list(rows = rep(NA_integer_, n), found = 0L, form = Inf)
+  given <- ifelse(is.na(given), paste0("\001", seq_along(given)), tolower(trimws(given)))
+  bare <- !numbers && all(grepl("^[0-9.]*$", given))
+  forms <- if (bare) 1L else seq_along(name_forms)
+  for (form in forms) {
+    for (names in labels) {
+      match <- match_form(name_forms[[form]], tolower(names), given)
+      if (match$found > best$found) best <- c(match, form = form)
+    }
+    if (best$found == n) return(best)
+  }
+  token <- if (!bare) match_tokens(labels[[length(labels)]], given)
+  if (is.null(token) || token$found <= max(best$found, n / 2)) best
+  else c(token, form = length(name_forms) + 1)
+}
+
+match_form <- function(form, names, given) {
+  key <- form(names)
+  value <- form(given)
+  if (anyDuplicated(key)) return(list(rows = NULL, found = 0L))
+  rows <- match(key, value)
+  rows[key %in% value[duplicated(value)]] <- NA
+  list(rows = rows, found = sum(!is.na(rows)))
+}
+
+# Names that are a part of a path, from one separator to another: "001_S_1001" in
+# "ADNI_001_S_1001_MR.nii", a folder's name. Each path must hold one of them (the longest counts), and
+# no two paths the same.
+match_tokens <- function(names, given) {
+  parts <- strsplit(tolower(names), "[^a-z0-9]+")
+  gaps <- lapply(regmatches(tolower(names), gregexpr("[^a-z0-9]+", tolower(names))), c, "")
+  known <- given[!duplicated(given) & nchar(given) > 1]
+  longest <- vapply(seq_along(parts), function(k) {
+    hit <- intersect(token_runs(parts[[k]], gaps[[k]]), known)
+    if (length(hit)) hit[which.max(nchar(hit))] else NA_character_
+  }, "")
+  rows <- match(longest, given)
+  rows[longest %in% c(longest[duplicated(longest)], given[duplicated(given)])] <- NA
+  list(rows = rows, found = sum(!is.na(rows)))
+}
+
+# All runs of parts, joined by what stood between them.
+token_runs <- function(parts, gaps) {
+  runs <- character(0)
+  for (from in seq_along(parts)) {
+    to <- seq(from, min(length(parts), from + 5))
+    joined <- Reduce(paste0, paste0(parts[to], gaps[to]), accumulate = TRUE)
+    runs <- c(runs, substring(joined, 1, nchar(joined) - nchar(gaps[to])))
+  }
+  runs
+}
+
+# ---- tables --------------------------------------------------------------------------------------
+
+# The columns of a table that may name its rows, and its row names if they are text. Numbers are names
+# only in a column that says so: an age may look like a participant's number.
+naming_columns <- function(data) {
+  is_text <- vapply(data, function(column) is.character(column) || is.factor(column), NA)
+  columns <- lapply(data[is_naming(names(data)) | is_text], as.character)
+  columns <- c(columns, session_column(data))
+  if (is.character(attr(data, "row.names"))) columns$`row names` <- rownames(data)
+  columns
+}
+
+is_naming <- function(column) {
+  grepl("^(participant|subject|subj|sub|ptid|rid|id|file|filename|path|image|scan)s?([._]?id)?$",
+        column, ignore.case = TRUE)
+}
+
+# Participant and session in two columns, as one name.
+session_column <- function(data) {
+  participant <- grep("^(participant|subject|sub)([._]?id)?$", names(data), ignore.case = TRUE)[1]
+  session <- grep("^(session|ses|visit)([._]?id)?$", names(data), ignore.case = TRUE)[1]
+  if (is.na(participant) || is.na(session)) return(NULL)
+  entity <- function(values, name) {
+    paste0(name, "-", sub(paste0("^", name, "-"), "", as.character(values)))
+  }
+  name <- paste(names(data)[c(participant, session)], collapse = "` and `")
+  stats::setNames(list(paste0(entity(data[[participant]], "sub"), "_",
+                              entity(data[[session]], "ses"))), name)
+}
+
+# The column that names most rows, in the most specific form: list(rows, found, form, by), or NULL.
+best_column <- function(data, labels) {
+  columns <- naming_columns(data)
+  matches <- Map(function(values, column) {
+    c(match_names(labels, values, is_naming(column)), by = column)
+  }, columns, names(columns))
+  matches <- Filter(function(match) match$found > 0, unname(matches))
+  if (!length(matches)) return(NULL)
+  found <- vapply(matches, `[[`, 0L, "found")
+  form <- vapply(matches, `[[`, 0, "form")
+  matches[[order(-found, form)[1]]]
+}
+
+# The rows of a matrix that was made from a data frame have the same row names, numbers or not:
+# list(rows, found, form, by), or NULL.
+by_row_names <- function(data, names) {
+  rows <- match(names, as.character(attr(data, "row.names")))
+  if (anyNA(rows) || anyDuplicated(names)) return(NULL)
+  list(rows = rows, found = length(rows), form = 1, by = "row names")
+}
+
+# Do the participants of the table contradict those of the rows? With several images each they cannot
+# be matched, but they can be compared.
+contradicts <- function(data, labels) {
+  wanted <- bids_participant(tolower(labels[[length(labels)]]))
+  for (values in naming_columns(data)) {
+    given <- bids_participant(tolower(values))
+    known <- sum(wanted %in% given)
+    if (known > length(wanted) / 2 && !identical(given, wanted)) return(TRUE)
+  }
+  FALSE
+}
