@@ -127,8 +127,13 @@ test_that("a worker that is dead before it begins is named by the folds it was t
   tools::pskill(pids[2], tools::SIGKILL)
   expect_true(wait_for(function() process_gone(pids[2])))
   tasks <- stats::setNames(as.list(1:4), paste("Fold", 1:4))
-  # closed connections give warnings, too
-  said <- expect_error(suppressWarnings(run_tasks(tasks, function(task, alive) task)))
+  # Long enough for the first worker to be busy when the second share begins. Closed connections give
+  # warnings, too.
+  work <- function(task, alive) {
+    Sys.sleep(0.5)
+    task
+  }
+  said <- expect_error(suppressWarnings(run_tasks(tasks, work)))
   expect_match(conditionMessage(said), paste0(
     "^A worker ended without an answer, with Fold [13] and Fold [24] still to compute; ",
     "set the future::plan\\(\\) again"))
