@@ -165,5 +165,6 @@ align_rows <- function(value, name, rows) {
 align_new <- function(value, name, x) {
   labels <- row_labels(x)
   if (!is.data.frame(value)) return(align_vector(value, name, labels))
-  align_table(value, labels, is_images(x), name)$data
+  per <- if (startsWith(name, "new")) "row of `newx`" else "row of `x`"
+  align_table(value, labels, is_images(x), name, per)$data
 }

@@ -39,13 +39,18 @@
 #' coefficient.
 #'
 #' @section Rows by name:
-#' Images have file names, and a matrix may have row names. If `data` has a column or row names that
-#' match them (by path, by file name with or without its ending, or by participant: `sub-01` or `01`
-#' of the file `sub-01_T1w.nii.gz`), its rows are put into the order of `x`, and a message says so;
-#' `data` may have further rows. It is an error if only some rows of `x` have a match. If none has,
-#' rows are taken in order, for images with a message. The same holds for the names of `y`,
-#' `weights`, `offset`, `group` and `foldid` and for the row names of a matrix of covariates. If the
-#' rows of `data` had to be moved, a vector without names must be one of its columns.
+#' Images know their files and subjects, and a matrix may have row names. If `data` has a column or
+#' row names that name them, its rows are put into the order of `x`, and a message says so; `data` may
+#' have further rows. A name may be a path or the end of one, a file name with or without its ending,
+#' a participant (`sub-01` or `01` of the file `sub-01_T1w.nii.gz`), a participant and a session in
+#' two columns, or a part of the path such as a folder. The most specific one decides. If only some
+#' rows of `x` are named, it is an error. If none is, rows are taken in order, with a message for
+#' images.
+#'
+#' The same holds for the names of `y`, `weights`, `offset`, `group` and `foldid`, for the row names
+#' of a matrix of covariates, and for variables of a formula that are not in `data`. If the rows of
+#' `data` were in another order than `x`, a vector without names must be one of its columns, because
+#' its order is unknown otherwise (`foldid` is taken in the order of `x`).
 #'
 #' @section Signs:
 #' With `sign = "nonnegative"` features can only rise with the response (or with the probability of
