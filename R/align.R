@@ -4,8 +4,8 @@
 
 # ---- tables --------------------------------------------------------------------------------------
 
-# A table with its rows in the order of `labels`: list(data, rows, moved, given). `rows` says which rows
-# of the given table these are, NULL if nothing names them, which `must_match` forbids.
+# A table with its rows in the order of `labels`: list(data, rows, moved, given). `rows` says which
+# rows of the given table these are, NULL if nothing names them, which `must_match` forbids.
 align_table <- function(data, labels, of_images, name = "data", per = "row of `x`",
                         must_match = FALSE) {
   if (!is.data.frame(data) || !length(labels)) return(list(data = data, moved = FALSE))
@@ -51,8 +51,8 @@ say_matched <- function(name, best, given, moved, per) {
 # Nothing names the rows: they are taken in order, unless the participants say otherwise.
 take_in_order <- function(data, labels, name, per) {
   if (contradicts(data, labels)) {
-    stop_bad("`", name, "` must name each ", per, ", but it has participants in another order than ",
-             "the ", plural(per), " and does not say which of their images a row belongs to: add ",
+    stop_bad("`", name, "` must name each ", per, ", but it has participants in another order ",
+             "than the ", plural(per), " and does not say which of their images a row belongs to: add ",
              "a column `file` or `session_id`.")
   }
   message("`", name, "`: no column and no row names match the names of the ", plural(per), " (",
@@ -65,8 +65,8 @@ plural <- function(per) sub("^(row|image)", "\\1s", per)
 
 # ---- vectors -------------------------------------------------------------------------------------
 
-# A vector, factor or matrix with one value (row) per row of x, ordered by its names. Without names it
-# is ordered like the table if it is one of its columns. `table` comes from align_table().
+# A vector, factor or matrix with one value (row) per row of x, ordered by its names. Without names
+# it is ordered like the table if it is one of its columns. `table` comes from align_table().
 align_vector <- function(value, name, labels, table = list(moved = FALSE)) {
   if (!length(labels) || is.null(value) || is.language(value)) return(value)
   if (is.data.frame(value)) return(align_table(value, labels, FALSE, name)$data)
@@ -85,9 +85,9 @@ align_vector <- function(value, name, labels, table = list(moved = FALSE)) {
   }
   if (!identical(match$rows, seq_along(names))) {
     used <- length(match$rows)
-    message("`", name, "`: values matched to the rows of `x` by its names", if (used < length(names))
-      paste0("; ", used, " of its ", length(names), " values are used")
-      else ", because they are in another order", ".")
+    message("`", name, "`: values matched to the rows of `x` by its names",
+            if (used < length(names)) paste0("; ", used, " of its ", length(names), " are used")
+            else ", because they are in another order", ".")
   }
   take_rows(value, match$rows)
 }
@@ -115,8 +115,8 @@ align_unnamed <- function(value, name, table) {
 
 # ---- all arguments of a fit ----------------------------------------------------------------------
 
-# The arguments of n2gfl() in the order of the rows of x. `rows` is what align_rows() needs for those
-# that come later (group, foldid, variables of a formula that are not in `data`).
+# The arguments of n2gfl() in the order of the rows of x. `rows` is what align_rows() needs for
+# those that come later (group, foldid, variables of a formula that are not in `data`).
 align_arguments <- function(arguments) {
   labels <- row_labels(arguments$x)
   of_images <- is_images(arguments$x)

@@ -50,8 +50,8 @@ bids_participant <- function(names) {
 }
 
 # The most specific first: a path, the end of it, the file's name with and without its ending,
-# participant with session, participant ("sub-01" of the BIDS standard), its label "01", and that as a
-# number. Upper and lower case are the same.
+# participant with session, participant ("sub-01" of the BIDS standard), its label "01", and that as
+# a number. Upper and lower case are the same.
 name_forms <- list(
   whole = identity,
   tail4 = path_tail(4), tail3 = path_tail(3), tail2 = path_tail(2), file = path_tail(1),
@@ -69,8 +69,8 @@ name_forms <- list(
 # ---- matching ------------------------------------------------------------------------------------
 
 # For each of the rows the position of its name in `given`: list(rows, found, form), with the number
-# of the form that finds most of them. A name that occurs twice identifies nobody. Bare numbers may be
-# R's own row numbers: they count as names of participants only if `numbers` says so.
+# of the form that finds most of them. A name that occurs twice identifies nobody. Bare numbers may
+# be R's own row numbers: they count as names of participants only if `numbers` says so.
 match_names <- function(labels, given, numbers = FALSE) {
   n <- length(labels[[1]])
   best <- list(rows = rep(NA_integer_, n), found = 0L, form = Inf)
@@ -99,8 +99,8 @@ match_form <- function(form, names, given) {
 }
 
 # Names that are a part of a path, from one separator to another: "001_S_1001" in
-# "ADNI_001_S_1001_MR.nii", a folder's name. Each path must hold one of them (the longest counts), and
-# no two paths the same.
+# "ADNI_001_S_1001_MR.nii", a folder's name. Each path must hold one of them (the longest counts),
+# and no two paths the same.
 match_tokens <- function(names, given) {
   parts <- strsplit(tolower(names), "[^a-z0-9]+")
   gaps <- lapply(regmatches(tolower(names), gregexpr("[^a-z0-9]+", tolower(names))), c, "")
@@ -127,8 +127,8 @@ token_runs <- function(parts, gaps) {
 
 # ---- tables --------------------------------------------------------------------------------------
 
-# The columns of a table that may name its rows, and its row names if they are text. Numbers are names
-# only in a column that says so: an age may look like a participant's number.
+# The columns of a table that may name its rows, and its row names if they are text. Numbers are
+# names only in a column that says so: an age may look like a participant's number.
 naming_columns <- function(data) {
   is_text <- vapply(data, function(column) is.character(column) || is.factor(column), NA)
   columns <- lapply(data[is_naming(names(data)) | is_text], as.character)
@@ -176,8 +176,8 @@ by_row_names <- function(data, names) {
   list(rows = rows, found = length(rows), form = 1, by = "row names")
 }
 
-# Do the participants of the table contradict those of the rows? With several images each they cannot
-# be matched, but they can be compared.
+# Do the participants of the table contradict those of the rows? With several images each they
+# cannot be matched, but they can be compared.
 contradicts <- function(data, labels) {
   wanted <- bids_participant(tolower(labels[[length(labels)]]))
   for (values in naming_columns(data)) {

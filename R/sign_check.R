@@ -2,15 +2,15 @@
 # response. The core counts, from the gradient and the norms that every fit needs anyway, how many
 # features have a strong univariate effect (given the covariates) in either direction.
 
-# t statistics beyond which an effect is strong: one that noise exceeds in any of the features with a
-# probability of 1 % (Bonferroni), and 3 for effects that are weaker but many.
+# t statistics beyond which an effect is strong: one that noise exceeds in any of the features with
+# a probability of 1 % (Bonferroni), and 3 for effects that are weaker but many.
 strong_limits <- function(x) {
   c(stats::qt(1 - 0.005 / ncol(x), max(1, nrow(x) - 2)), 3)
 }
 
-# Warns if more than two thirds of the strong effects have the sign that the model excludes. Of those
-# beyond 3 there must be ten times as many as noise would give: neighbours are strong by chance
-# together. `effects`: rows are against the constraint and along with it, columns the limits.
+# Warns if more than two thirds of the strong effects have the sign that the model excludes. Of
+# those beyond 3 there must be ten times as many as noise would give: neighbours are strong by
+# chance together. `effects`: rows are against the constraint and along with it, columns the limits.
 warn_wrong_sign <- function(effects, problem) {
   if (problem$control$sign == "free" || !length(effects)) return(invisible())
   x <- problem$data$x

@@ -83,8 +83,8 @@ class Collector {
   std::unordered_set<int> entered_;
 };
 
-// For R/sign_check.R: how many features have a t statistic beyond each of `limits`, against the sign
-// constraint and along with it.
+// For R/sign_check.R: how many features have a t statistic beyond each of `limits`, against the
+// sign constraint and along with it.
 Rcpp::IntegerMatrix strong_effects(const n2gfl::Path& path, const Rcpp::List& control) {
   const Rcpp::NumericVector limits = control["strong"];
   Rcpp::IntegerMatrix count(2, static_cast<int>(limits.size()));

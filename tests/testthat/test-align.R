@@ -220,7 +220,7 @@ test_that("vectors in the order of a table that read_images() moved are put in o
                  "`y`: put into the order of `x`")
   same_fit(fit, right)
   same_fit(fit_images(images, images$data$diagnosis, covariates = ~ age), right)
-  expect_error(fit_images(images, rev(images$data$diagnosis)), "it is unknown in which order `y` is")
+  expect_error(fit_images(images, rev(images$data$diagnosis)), "unknown in which order `y` is")
   # Folds of another fit come in the order of x.
   expect_no_error(cv.n2gfl(images, diagnosis ~ age, family = "binomial", lambda2 = 0.003,
                            nlambda1 = 2, foldid = rep(1:3, 8)))
@@ -248,7 +248,7 @@ test_that("participants are found in folders, inside names and with their sessio
                    3:1)
   expect_identical(by_id(c("IXI001-HH-T1.nii", "IXI002-HH-T1.nii"), c("IXI001", "IXI002")), 2:1)
   expect_identical(by_id(c("sub-01_T1w.nii", "sub-02_T1w.nii"), c("SUB-01", "SUB-02 ")), 2:1)
-  files <- outer(1:2, 1:2, function(p, s) sprintf("sub-%02d/ses-%d/sub-%02d_ses-%d_T1w.nii", p, s, p, s))
+  files <- outer(1:2, 1:2, function(p, s) sprintf("sub-%02d/ses-%d/sub-%02d_T1w.nii", p, s, p))
   table <- expand.grid(session_id = paste0("ses-", 2:1), participant_id = c("sub-02", "sub-01"))
   expect_identical(rows(as.vector(files), table), c(4L, 2L, 3L, 1L))
   table$session_id <- NULL

@@ -127,8 +127,8 @@ test_that("a worker that is dead before it begins is named by the folds it was t
   tools::pskill(pids[2], tools::SIGKILL)
   expect_true(wait_for(function() process_gone(pids[2])))
   tasks <- stats::setNames(as.list(1:4), paste("Fold", 1:4))
-  # Long enough for the first worker to be busy when the second share begins. Closed connections give
-  # warnings, too.
+  # Long enough for the first worker to be busy when the second share begins. Closed connections
+  # give warnings, too.
   work <- function(task, alive) {
     Sys.sleep(0.5)
     task

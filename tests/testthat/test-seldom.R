@@ -91,7 +91,7 @@ test_that("maps of probabilities, flat images and images with empty dimensions a
   expect_silent(plot_map(selection, template = images, threshold = 0))
   volume <- RNifti::asNifti(array(rnorm(64), c(4, 4, 4, 1)))
   expect_silent(plot_map(volume))
-  expect_error(plot_map(volume, cuts = numeric(0)), "`cuts` must have at least one number, but it is empty.")
+  expect_error(plot_map(volume, cuts = numeric(0)), "`cuts` must have at least one number, but it")
   folder <- withr::local_tempdir()
   atlas <- make_nifti(array(1:128, c(4, 4, 4, 2)), file.path(folder, "atlas.nii"), type = "int16")
   fit <- n2gfl(images, y, lambda1 = 0.1, lambda2 = 0.01)
