@@ -21,10 +21,8 @@ short_names <- function(labels) {
 
 # The last parts of paths, which are the same in a folder that has moved.
 path_tail <- function(parts) {
-  function(names) {
-    split <- strsplit(path.expand(names), "[/\\\\]+")
-    vapply(split, function(path) paste(utils::tail(path, parts), collapse = "/"), "")
-  }
+  pattern <- paste0("^.*?((?:[^/]+/){0,", parts - 1, "}[^/]*)$")
+  function(names) sub(pattern, "\\1", gsub("[/\\\\]+", "/", path.expand(names)), perl = TRUE)
 }
 
 file_stem <- function(paths) {
@@ -70,29 +68,29 @@ name_forms <- list(
 
 # For each of the rows the position of its name in `given`: list(rows, found, form), with the number
 # of the form that finds most of them. A name that occurs twice identifies nobody. Bare numbers may
-# be R's own row numbers: they count as names of participants only if `numbers` says so.
-match_names <- function(labels, given, numbers = FALSE) {
+# be R's own row numbers: they count as names of participants only if `numbers` says so. `tokens`:
+# look for names inside of paths, too, which takes longer.
+match_names <- function(labels, given, numbers = FALSE, tokens = TRUE) {
   n <- length(labels[[1]])
   best <- list(rows = rep(NA_integer_, n), found = 0L, form = Inf)
   given <- ifelse(is.na(given), paste0("\001", seq_along(given)), tolower(trimws(given)))
   bare <- !numbers && all(grepl("^[0-9.]*$", given))
-  forms <- if (bare) 1L else seq_along(name_forms)
-  for (form in forms) {
+  for (form in if (bare) 1L else seq_along(name_forms)) {
     for (names in labels) {
       match <- match_form(name_forms[[form]], tolower(names), given)
       if (match$found > best$found) best <- c(match, form = form)
     }
     if (best$found == n) return(best)
   }
-  token <- if (!bare) match_tokens(labels[[length(labels)]], given)
-  if (is.null(token) || token$found <= max(best$found, n / 2)) best
-  else c(token, form = length(name_forms) + 1)
+  token <- if (tokens && !bare) match_tokens(labels[[length(labels)]], given)
+  if (is.null(token) || token$found <= max(best$found, n / 2)) return(best)
+  c(token, form = length(name_forms) + 1)
 }
 
 match_form <- function(form, names, given) {
   key <- form(names)
-  value <- form(given)
   if (anyDuplicated(key)) return(list(rows = NULL, found = 0L))
+  value <- form(given)
   rows <- match(key, value)
   rows[key %in% value[duplicated(value)]] <- NA
   list(rows = rows, found = sum(!is.na(rows)))
@@ -102,11 +100,12 @@ match_form <- function(form, names, given) {
 # "ADNI_001_S_1001_MR.nii", a folder's name. Each path must hold one of them (the longest counts),
 # and no two paths the same.
 match_tokens <- function(names, given) {
-  parts <- strsplit(tolower(names), "[^a-z0-9]+")
-  gaps <- lapply(regmatches(tolower(names), gregexpr("[^a-z0-9]+", tolower(names))), c, "")
+  names <- tolower(names)
   known <- given[!duplicated(given) & nchar(given) > 1]
-  longest <- vapply(seq_along(parts), function(k) {
-    hit <- intersect(token_runs(parts[[k]], gaps[[k]]), known)
+  words <- gregexpr("[a-z0-9]+", names)
+  longest <- vapply(seq_along(names), function(k) {
+    runs <- word_runs(names[k], words[[k]])
+    hit <- runs[runs %in% known]
     if (length(hit)) hit[which.max(nchar(hit))] else NA_character_
   }, "")
   rows <- match(longest, given)
@@ -114,15 +113,13 @@ match_tokens <- function(names, given) {
   list(rows = rows, found = sum(!is.na(rows)))
 }
 
-# All runs of parts, joined by what stood between them.
-token_runs <- function(parts, gaps) {
-  runs <- character(0)
-  for (from in seq_along(parts)) {
-    to <- seq(from, min(length(parts), from + 5))
-    joined <- Reduce(paste0, paste0(parts[to], gaps[to]), accumulate = TRUE)
-    runs <- c(runs, substring(joined, 1, nchar(joined) - nchar(gaps[to])))
-  }
-  runs
+# All parts of a text from the start of a word to the end of the same or one of the next five.
+word_runs <- function(text, starts) {
+  ends <- starts + attr(starts, "match.length") - 1
+  from <- rep(seq_along(starts), each = 6)
+  to <- from + 0:5
+  use <- to <= length(starts)
+  substring(text, starts[from[use]], ends[to[use]])
 }
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -156,16 +153,21 @@ session_column <- function(data) {
 }
 
 # The column that names most rows, in the most specific form: list(rows, found, form, by), or NULL.
+# Columns with few different values, such as sex or site, cannot name rows.
 best_column <- function(data, labels) {
-  columns <- naming_columns(data)
-  matches <- Map(function(values, column) {
-    c(match_names(labels, values, is_naming(column)), by = column)
-  }, columns, names(columns))
-  matches <- Filter(function(match) match$found > 0, unname(matches))
-  if (!length(matches)) return(NULL)
-  found <- vapply(matches, `[[`, 0L, "found")
-  form <- vapply(matches, `[[`, 0, "form")
-  matches[[order(-found, form)[1]]]
+  n <- length(labels[[1]])
+  columns <- Filter(function(values) length(unique(values)) > n / 2, naming_columns(data))
+  best <- NULL
+  for (tokens in c(FALSE, TRUE)) {
+    for (column in names(columns)) {
+      match <- match_names(labels, columns[[column]], is_naming(column), tokens)
+      better <- is.null(best) || match$found > best$found ||
+        (match$found == best$found && match$form < best$form)
+      if (match$found > 0 && better) best <- c(match, by = column)
+    }
+    if (!is.null(best) && best$found == n) break
+  }
+  best
 }
 
 # The rows of a matrix that was made from a data frame have the same row names, numbers or not:
