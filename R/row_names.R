@@ -102,12 +102,14 @@ match_form <- function(form, names, given) {
 match_tokens <- function(names, given) {
   names <- tolower(names)
   known <- given[!duplicated(given) & nchar(given) > 1]
-  words <- gregexpr("[a-z0-9]+", names)
-  longest <- vapply(seq_along(names), function(k) {
-    runs <- word_runs(names[k], words[[k]])
-    hit <- runs[runs %in% known]
-    if (length(hit)) hit[which.max(nchar(hit))] else NA_character_
-  }, "")
+  runs <- Map(word_runs, names, gregexpr("[a-z0-9]+", names))
+  path <- rep(seq_along(runs), lengths(runs))
+  runs <- unlist(runs, use.names = FALSE)
+  hit <- which(runs %in% known)
+  hit <- hit[order(path[hit], -nchar(runs[hit]))]
+  hit <- hit[!duplicated(path[hit])]
+  longest <- rep(NA_character_, length(names))
+  longest[path[hit]] <- runs[hit]
   rows <- match(longest, given)
   rows[longest %in% c(longest[duplicated(longest)], given[duplicated(given)])] <- NA
   list(rows = rows, found = sum(!is.na(rows)))
