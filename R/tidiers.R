@@ -181,7 +181,7 @@ autoplot.cv.n2gfl <- function(object, type = c("curve", "heatmap"), which = NULL
   which <- if (is.null(which)) spread_panels(count, most_panels, data$default) else {
     check_which(which, count)
   }
-  ggplot_curves(data, which, col %or% curve_colour)
+  ggplot_curves(choices_among(data, which), which, col %or% curve_colour)
 }
 
 check_autoplot_dots <- function(given) {
@@ -282,7 +282,7 @@ ggplot_map <- function(map, col) {
 ggplot_curves <- function(data, which, col) {
   lambdas <- as.list(data$lambda2)
   rows <- data$rows[data$rows$panel %in% which, ]
-  marks <- data$marks[data$marks$panel %in% which, ]
+  marks <- data$marks
   rows$panel <- panel_factor(rows$panel, lambdas, 2)
   marks$panel <- panel_factor(marks$panel, lambdas, 2)
   target <- data.frame(y = data$target, title = data$target_title)
