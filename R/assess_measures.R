@@ -186,14 +186,13 @@ roc_points <- function(sample, level) {
   y <- rep(sample$y, repeats)
   ties <- tied_blocks(y, as.vector(sample$mean), rep(sample$weights, repeats))
   above <- function(weight) c(0, cumsum(rev(weight))) / sum(weight)
-  sensitivity <- above(ties$positive)
-  specificity <- 1 - above(ties$negative)
-  limits <- function(share, rows) {
-    wilson_interval(share, effective_number(sample$weights[rows]), level)
+  with_limits <- function(name, share, rows) {
+    limits <- wilson_interval(share, effective_number(sample$weights[rows]), level)
+    stats::setNames(data.frame(share, limits), paste0(name, c("", ".lower", ".upper")))
   }
   data.frame(threshold = c(rev(ties$value), -Inf),
-             sensitivity = sensitivity, sensitivity = limits(sensitivity, sample$y == 1),
-             specificity = specificity, specificity = limits(specificity, sample$y == 0))
+             with_limits("sensitivity", above(ties$positive), sample$y == 1),
+             with_limits("specificity", 1 - above(ties$negative), sample$y == 0))
 }
 
 # Bins between quantiles of the predictions.
