@@ -53,6 +53,10 @@ plot.n2gfl_assessment <- function(x, type = c("roc", "calibration"), col = "#216
 draw_roc <- function(x, col, xlab, ylab, ...) {
   roc <- x$roc
   square_frame(c(0, 1), xlab %or% "1 - specificity", ylab %or% "Sensitivity")
+  if (!nrow(roc)) {
+    graphics::text(0.5, 0.5, "The model selects nothing\nor almost nothing in these folds", col = "grey40")
+    return(head_line("AUC not defined", 0.4))
+  }
   graphics::polygon(
     c(0, 1 - roc$specificity.upper, 1, rev(1 - roc$specificity.lower)),
     c(0, roc$sensitivity.upper, 1, rev(roc$sensitivity.lower)),

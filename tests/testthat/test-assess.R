@@ -309,6 +309,75 @@ test_that("a note says that a map is empty", {
   expect_match(assess(cv, row = 1)$notes, "^The map is empty", all = FALSE)
 })
 
+# ---- weak models ---------------------------------------------------------------------------------
+
+held_out_numbers <- function(y, link, fold, family = "binomial", weights = NULL) {
+  fit <- list(family = family, classnames = if (family == "binomial") c("a", "b"))
+  sample <- new_assess_sample(as.matrix(link), y, weights, "held out", "row 1", "row 1",
+                              fold = fold)
+  new_assessment(sample, fit, assess_settings(0.5, 0.95, NULL))
+}
+
+test_that("ranks of fits that select nothing are not scored: only the intercepts differ", {
+  local_device()
+  withr::local_seed(73)
+  y <- rep(0:1, c(14, 16))
+  outside <- function(y, fold) {
+    vapply(fold, function(k) mean(y[fold != k]), 0)
+  }
+  for (fold in list(1:30, sample(rep(1:5, 6)))) {
+    link <- stats::qlogis(outside(y, fold))
+    expect_lt(weighted_auc(y, link, rep(1, 30)), 0.5)
+    a <- held_out_numbers(y, link, fold)
+    expect_identical(c(values_of(a, "auc"), values_of(a, "slope")), rep(NA_real_, 6))
+    expect_identical(nrow(a$roc), 0L)
+    expect_match(a$notes, paste0("selects nothing or almost nothing.*",
+                                 if (anyDuplicated(fold)) "within folds the AUC is 0.500" else
+                                   "folds of one observation give no score"), all = FALSE)
+    expect_false(any(grepl("DeLong", a$notes)))
+    expect_false(anyNA(values_of(a, "brier")))
+    expect_silent(plot(a))
+    z <- stats::rnorm(30)
+    b <- held_out_numbers(z, outside(z, fold), fold, "gaussian")
+    expect_identical(values_of(b, "correlation"), rep(NA_real_, 3))
+    expect_match(b$notes, "so correlation and calibration slope are not", all = FALSE)
+  }
+})
+
+test_that("a weak model has a note with the score within folds, a good one has none", {
+  withr::local_seed(74)
+  fold <- rep(1:4, 15)
+  y <- rep(0:1, each = 30)
+  noise <- stats::rnorm(60) - c(0, 3, 0, 3)[fold]
+  a <- held_out_numbers(y, noise, fold)
+  by_fold <- vapply(1:4, function(k) weighted_auc(y[fold == k], noise[fold == k], rep(1, 15)), 0)
+  pairs <- vapply(1:4, function(k) prod(table(y[fold == k])), 0)
+  within <- sprintf("within folds the AUC is %.3f", stats::weighted.mean(by_fold, pairs))
+  expect_match(a$notes, within, fixed = TRUE, all = FALSE)
+  expect_null(held_out_numbers(y, 2 * y + 0.7 * stats::rnorm(60), fold)$notes)
+  # gaussian: the correlation of residuals of folds
+  z <- stats::rnorm(60)
+  b <- held_out_numbers(z, noise, fold, "gaussian")
+  rest <- function(v) stats::resid(stats::lm(v ~ factor(fold)))
+  expect_match(b$notes, sprintf("correlation is %.3f", stats::cor(rest(z), rest(noise))),
+               fixed = TRUE, all = FALSE)
+})
+
+test_that("noise: no interval below chance without a note, for real cross-validations", {
+  withr::local_seed(75)
+  for (family in c("binomial", "gaussian")) for (k in 1:6) {
+    data <- cv_problem(family)
+    data$y <- if (family == "binomial") sample(rep(0:1, 30)) else stats::rnorm(60)
+    cv <- suppressWarnings(quick_cv(data, foldid = if (k > 4) 1:60 else sample(rep(1:5, 12))))
+    a <- assess(cv)
+    score <- values_of(a, if (family == "binomial") "auc" else "correlation")
+    chance <- if (family == "binomial") 0.5 else 0
+    if (!isTRUE(score[2] > chance)) {
+      expect_match(a$notes, "folds' intercepts", all = FALSE)
+    }
+  }
+})
+
 # ---- print, plot, refusals -----------------------------------------------------------------------
 
 test_that("print", {
