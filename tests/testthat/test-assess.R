@@ -412,6 +412,22 @@ test_that("pictures restore graphics parameters, respect mfrow and refuse what d
   expect_snapshot(refusal(plot(a, type = "pr")))
 })
 
+test_that("graphical parameters replace the defaults, and unknown ones are refused", {
+  local_device()
+  a <- assess_numbers(rep(0:1, 20), stats::ppoints(40))
+  b <- assess_numbers(1:40, (40:1)^1.5, family = "gaussian")
+  expect_silent(plot(a, lwd = 3, lty = 2))
+  for (x in list(a, b)) {
+    expect_silent(plot(x, "calibration", cex = 2, lwd = 3))
+    expect_silent(plot(x, "calibration", pch = 2))
+    expect_silent(plot(x, "calibration", pch = "x"))
+  }
+  expect_snapshot({
+    refusal(plot(a, cex = 2))
+    refusal(plot(a, "calibration", colour = "red"))
+  })
+})
+
 test_that("pictures are unchanged since they were checked by eye", {
   skip_if_not_installed("vdiffr")
   skip_in_check()
