@@ -57,13 +57,16 @@
 #'   (variances are averaged, not divided).
 #' @param object A cross-validation from [cv.n2gfl()], or a fit from [n2gfl()], which needs `newx`
 #'   and `newy`.
-#' @param newx,newy New data, see [predict.n2gfl()], and their response, coded as `y` was. `NULL`
-#'   for the held-out predictions.
+#' @param newx,newy New data, see [predict.n2gfl()], and their response, coded as `y` was. For
+#'   images with a table of their subjects `newy` can also be the name of a column or a formula, as
+#'   in [n2gfl()]; covariates are taken from that table as the fit needs them. `NULL` for the
+#'   held-out predictions.
 #' @param s,row Which row of the grid, see [coef.n2gfl()]: one. For a cross-validation
 #'   `"lambda.min"`, `"lambda.1se"` or `"lambda.es"`; by default `"lambda.min"`.
 #' @param nested Use the predictions of the outer folds? By default, if the cross-validation has
 #'   them and the row is not given by a number.
-#' @param threshold The modelled class is predicted where its probability exceeds this.
+#' @param threshold The modelled class is predicted where its probability exceeds this. For classes
+#'   only.
 #' @param level Confidence level of the intervals.
 #' @param bins Number of bins in the calibration table, each with about the same number of
 #'   predictions; `NULL` is one for every 20 observations, but at least 3 and at most 10.
@@ -119,6 +122,7 @@ assess.cv.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NU
                             threshold = 0.5, level = 0.95, bins = NULL, newcovariates = NULL,
                             newoffset = NULL, newweights = NULL, ...) {
   check_no_dots(list(...))
+  if (!missing(threshold)) check_has_threshold(full_fit(object))
   settings <- assess_settings(threshold, level, bins)
   is_new <- !is.null(newx) || !is.null(newy)
   if (is_new && !is.null(nested)) stop_bad("`nested` must not be given together with `newx`.")
@@ -137,6 +141,7 @@ assess.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL,
                          level = 0.95, bins = NULL, newcovariates = NULL, newoffset = NULL,
                          newweights = NULL, ...) {
   check_no_dots(list(...))
+  if (!missing(threshold)) check_has_threshold(full_fit(object))
   settings <- assess_settings(threshold, level, bins)
   if (is.null(newx) && is.null(newy)) {
     stop_bad("`newx` and `newy` must be given for a fit from n2gfl(), which has no held-out ",
@@ -154,6 +159,13 @@ assess.default <- function(object, ...) {
 assess_settings <- function(threshold, level, bins) {
   list(threshold = check_ratio(threshold, "threshold"), level = check_ratio(level, "level"),
        bins = if (!is.null(bins)) check_count(bins, "bins", 2L))
+}
+
+check_has_threshold <- function(fit) {
+  if (fit$family == "gaussian") {
+    stop_bad("`threshold` must not be given for family \"gaussian\", which predicts numbers, not ",
+             "classes.")
+  }
 }
 
 check_only_new <- function(...) {
@@ -233,8 +245,7 @@ held_out_notes <- function(object, row) {
 new_sample <- function(object, newx, newy, s, row, newcovariates, newoffset, newweights) {
   if (is.null(newx)) stop_bad("`newx` must be given together with `newy`.")
   if (is.null(newy)) stop_bad("`newy` must be given together with `newx`.")
-  by_name <- is.character(newy) && length(newy) == 1 && is_images(newx)
-  newy <- if (by_name) outcome_column(newy, newx$data) else align_new(newy, "newy", newx)
+  newy <- new_outcome(newy, newx)
   newweights <- align_new(newweights, "newweights", newx)
   fit <- full_fit(object)
   row <- map_row(object, s, row)
@@ -244,6 +255,23 @@ new_sample <- function(object, newx, newy, s, row, newcovariates, newoffset, new
   y <- check_newy(newy, fit, weights %or% rep(1, nrow(link)))
   new_assess_sample(unname(link), y, weights, "new data", choice_text(object, row),
                     choice_title(object, row))
+}
+
+# The outcome itself, or what its name or a formula means in the table of the images.
+new_outcome <- function(newy, newx) {
+  by_name <- is.character(newy) && length(newy) == 1 && NROW(newx) > 1
+  if (!by_name && !inherits(newy, "formula")) return(align_new(newy, "newy", newx))
+  if (!is_images(newx) || is.null(newx$data)) {
+    stop_bad("`newy` must be the outcome itself, not ",
+             if (by_name) paste("the name", quoted(newy)) else "a formula",
+             ", because `newx` has no table of its subjects",
+             if (is_images(newx)) "." else ": only images have one.")
+  }
+  if (by_name && is.null(newx$data[[newy]])) {
+    stop_bad("`newy` must be the outcome or the name of a column of the table of `newx`, but there ",
+             "is no column ", quoted(newy), " among ", quoted(names(newx$data)), ".")
+  }
+  resolve_outcome(align_arguments(list(x = newx, y = newy)))$y
 }
 
 check_newweights <- function(weights, n) {

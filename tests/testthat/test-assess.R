@@ -293,6 +293,27 @@ test_that("assessments of new data use the predictions of predict()", {
   expect_identical(a$nobs, 40L)
 })
 
+test_that("the outcome of new images can be a column's name or a formula", {
+  withr::local_seed(76)
+  folder <- withr::local_tempdir()
+  cohort <- simulate_cohort(n = 24, dim = c(12, 14), dir = folder)
+  subjects <- utils::read.csv(cohort$files[["subjects"]])
+  files <- file.path(folder, subjects$file)
+  images <- read_images(files, mask = cohort$files[["mask"]], data = subjects)
+  fit <- suppressMessages(n2gfl(images, diagnosis ~ age, family = "binomial", nlambda1 = 4,
+                                lambda2 = 0.003))
+  right <- assess(fit, images, subjects$diagnosis, row = 4)
+  expect_identical(assess(fit, images, "diagnosis", row = 4), right)
+  expect_identical(assess(fit, images, diagnosis ~ age, row = 4), right)
+  bare <- read_images(files, mask = cohort$files[["mask"]])
+  expect_snapshot({
+    refusal(assess(fit, images$x, diagnosis ~ age, row = 4))
+    refusal(assess(fit, images$x, "diagnosis", row = 4))
+    refusal(assess(fit, bare, diagnosis ~ age, row = 4))
+    refusal(assess(fit, images, "dx", row = 4))
+  })
+})
+
 test_that("for a cross-validation saved by an older version, the error says what to do", {
   for (file in dir(test_path("fixtures"), "^saved-.*[.]rds$", full.names = TRUE)) {
     cv <- readRDS(file)$cv
@@ -477,4 +498,6 @@ test_that("bad input gets a sentence", {
   number <- quick_cv(cv_problem("gaussian"))
   expect_snapshot(refusal(assess(number, x, rep(1, 60))))
   expect_snapshot(refusal(assess(number, x, y)))
+  expect_snapshot(refusal(assess(number, threshold = 0.4)))
+  expect_snapshot(refusal(assess(number$n2gfl.fit, x, 1:60, row = 1, threshold = 0.4)))
 })
