@@ -13,8 +13,8 @@
 #' @param data A data frame with one row per observation, to which the new columns are added; or
 #'   `NULL`.
 #' @param s,row The one fit that predicts, see [coef.n2gfl()].
-#' @param ... For `augment()` of a cross-validation, arguments of the method for fits; otherwise not
-#'   used.
+#' @param ... For `augment()` of a cross-validation, arguments of the method for fits; otherwise it
+#'   must be empty.
 #' @return A data frame. (Not a tibble: that would need another package.)
 #'   * `tidy()` of a fit: a line per nonzero coefficient, with `row` (of the grid), `term`,
 #'     `estimate`, `lambda1`, `lambda2`, `dev.ratio`.
@@ -42,6 +42,7 @@ NULL
 #' @rdname tidy.n2gfl
 #' @exportS3Method generics::tidy
 tidy.n2gfl <- function(x, return_zeros = FALSE, ...) {
+  check_empty_dots(...)
   all <- coef(x)
   rows <- if (check_flag(return_zeros, "return_zeros")) rep(nrow(all), ncol(all)) else diff(all@p)
   row <- rep(seq_len(ncol(all)), rows)
@@ -54,6 +55,7 @@ tidy.n2gfl <- function(x, return_zeros = FALSE, ...) {
 #' @rdname tidy.n2gfl
 #' @exportS3Method generics::tidy
 tidy.cv.n2gfl <- function(x, ...) {
+  check_empty_dots(...)
   data.frame(row = seq_len(nrow(x$grid)), x$grid[c("lambda1", "lambda2", "df")], nzero = x$nzero,
              estimate = x$cvm, std.error = x$cvsd, conf.low = x$cvlo, conf.high = x$cvup,
              choice = row_choices(x, seq_len(nrow(x$grid))), row.names = NULL)
@@ -62,6 +64,7 @@ tidy.cv.n2gfl <- function(x, ...) {
 #' @rdname tidy.n2gfl
 #' @exportS3Method generics::glance
 glance.n2gfl <- function(x, ...) {
+  check_empty_dots(...)
   data.frame(nobs = x$nobs, features = x$dim[1], fits = x$dim[2], nulldev = x$nulldev,
              dev.ratio = max(x$grid$dev.ratio), gap = max(x$grid$gap),
              converged = all(x$grid$converged))
@@ -70,6 +73,7 @@ glance.n2gfl <- function(x, ...) {
 #' @rdname tidy.n2gfl
 #' @exportS3Method generics::glance
 glance.cv.n2gfl <- function(x, ...) {
+  check_empty_dots(...)
   index <- x$index[!is.na(x$index)]
   chosen <- rbind(lambda1 = x$grid$lambda1[index], lambda2 = x$grid$lambda2[index],
                   cvm = x$cvm[index])

@@ -65,6 +65,13 @@ test_that("tidiers refuse what they cannot use", {
   fit <- path_fit()
   x <- matrix(0, 3, 12)
   expect_snapshot(refusal(generics::tidy(fit, return_zeros = "no")))
+  cv <- make_cv(fit)
+  expect_snapshot({
+    refusal(generics::tidy(fit, return_zeroes = TRUE))
+    refusal(generics::tidy(cv, conf.level = 0.9))
+    refusal(generics::glance(fit, row = 1))
+    refusal(generics::glance(cv, row = 1))
+  })
   expect_snapshot(refusal(generics::augment(fit)))
   expect_snapshot(refusal(generics::augment(fit, x)))
   expect_snapshot(refusal(generics::augment(fit, x, row = 2, data = list())))
