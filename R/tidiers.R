@@ -11,7 +11,7 @@
 #' @param newx,newcovariates,newoffset Data to predict, see [predict.n2gfl()].
 #' @param y The outcome of these observations, for residuals; or `NULL`.
 #' @param data A data frame with one row per observation, to which the new columns are added; or
-#'   `NULL`.
+#'   `NULL`. Like `y` it is put into the order of the rows of `newx` by their names, see [n2gfl()].
 #' @param s,row The one fit that predicts, see [coef.n2gfl()].
 #' @param ... For `augment()` of a cross-validation, arguments of the method for fits; otherwise it
 #'   must be empty.
@@ -92,6 +92,9 @@ augment.n2gfl <- function(x, newx, y = NULL, data = NULL, s = NULL, row = NULL,
   if (length(row) != 1) {
     stop_bad("`row` or `s` must choose one fit for augment(), not ", length(row), ".")
   }
+  # predict() aligns covariates and offset. Rows of `y` and `data` must be those of `newx` as well.
+  y <- align_new(y, "y", newx)
+  data <- align_new(data, "data", newx)
   mean <- predict(x, newx, row = row, type = "response", newcovariates = newcovariates,
                   newoffset = newoffset)[, 1]
   added <- data.frame(.fitted = unname(mean), row.names = names(mean))

@@ -51,6 +51,22 @@ test_that("augment adds fitted values, classes and residuals to data", {
                                newcovariates = age[1:2, , drop = FALSE])[, 1]))
 })
 
+test_that("augment brings the outcome, the table and covariates into the order of the rows", {
+  withr::local_seed(7)
+  x <- matrix(rnorm(20 * 6), 20, dimnames = list(paste0("sub-", 11:30), NULL))
+  y <- stats::setNames(x[, 2] + rnorm(20), rownames(x))
+  table <- data.frame(subject = rownames(x), age = rnorm(20))
+  fit <- n2gfl(x, y, graph_chain(6), lambda1 = 0.1, lambda2 = 0.02, covariates = ~ age,
+               data = table)
+  right <- generics::augment(fit, x, y, table, newcovariates = table)
+  mixed <- sample(20)
+  expect_false(identical(mixed, 1:20))
+  moved <- suppressMessages(generics::augment(fit, x, y[mixed], table[mixed, ],
+                                              newcovariates = table[mixed, ]))
+  expect_identical(moved$subject, rownames(x))
+  expect_equal(moved, right, ignore_attr = TRUE)
+})
+
 test_that("augment of a cross-validation takes the chosen row", {
   withr::local_seed(6)
   x <- matrix(rnorm(40 * 6), 40)
