@@ -369,8 +369,7 @@ draw_heatmap <- function(data, col, xlab, ylab, title) {
     graphics::axis(2, bands + 1 - seq_len(bands), labels, col = NA, col.ticks = "grey40",
                    cex.axis = 0.9)
     draw_marks(data$marks$mark, data$marks$x, bands + 1 - data$marks$panel, data$marks$row)
-    colour_bar(scale, graphics::par("usr")[2:4])
-    bar_title(data$name)
+    bar_title(data$name, colour_bar(scale, graphics::par("usr")[2:4]))
   }
   draw_chart(new_chart(1, draw, c(1.4, label_lines(labels), 1.7, bar_lines(scale$limits)), xlab,
                        ylab, title$text, title$bold,
@@ -378,10 +377,12 @@ draw_heatmap <- function(data, col, xlab, ylab, title) {
                        remarks = data$notes))
 }
 
-# Above the colour bar, aligned with the right side of the figure.
-bar_title <- function(name) {
+# Above the colour bar whose middle is `at`, moved to the left where it would leave the figure.
+bar_title <- function(name, at) {
   size <- figure_size()
   line <- graphics::par("cin")[2] * graphics::par("cex")
-  figure_text(size[1] - 0.4 * line, size[2] - graphics::par("mai")[3] + 0.85 * line, name,
-              shrunk_cex(name, size[1] - line, 0.9), adj = c(1, 0.5))
+  middle <- graphics::grconvertX(at, "user", "nfc") * size[1]
+  title <- fit_title(name, middle, 0, size[1], 0.9, line)
+  figure_text(title$middle, size[2] - graphics::par("mai")[3] + 0.85 * line, name, title$cex)
+  invisible(title)
 }

@@ -158,6 +158,24 @@ test_that("legend, title and remarks of curves are those of the drawn panels", {
   expect_identical(labels(middle, data$target + c(1, 2)), "lambda.min")
 })
 
+test_that("a legend that leaves out lambda2 says so", {
+  labels <- function(entries) vapply(entries, function(entry) deparse(entry$label), "")
+  expect_false('"..."' %in% labels(lambda2_entries(1:5)))
+  expect_identical(which(labels(lambda2_entries(1:5, 2)) == '"..."'), 2L)
+  expect_length(lambda2_entries(1:9), 7)
+})
+
+test_that("the title of a colour bar is above its bar, and inside the figure", {
+  withr::with_pdf(NULL, width = 7, height = 5, {
+    graphics::plot.new()
+    for (at in c(0.5, 1.1)) {
+      title <- bar_title("selection probability", at)
+      expect_lte(title$middle + text_inches("selection probability", title$cex) / 2, 7)
+      if (at == 0.5) expect_equal(title$middle, graphics::grconvertX(at, "user", "nfc") * 7)
+    }
+  })
+})
+
 test_that("the picture says how many of the panels it has, one panel included", {
   chart <- new_chart(1, NULL, c(1.4, 3, 2.9, 1.6), "x", "y", note = c("axes", "1 of 5 panels"))
   withr::with_pdf(NULL, width = 3.3, height = 2.8, {
