@@ -122,7 +122,23 @@ square_frame <- function(limits, xlab, ylab, padding = 0.02) {
   graphics::axis(1, cex.axis = 0.9, col = NA, col.ticks = "grey40")
   graphics::axis(2, cex.axis = 0.9, col = NA, col.ticks = "grey40")
   graphics::box(col = "grey40")
-  graphics::title(xlab = xlab, ylab = ylab)
+  size <- graphics::par("fin")
+  plot <- graphics::par("plt") * size[c(1, 1, 2, 2)]
+  line <- graphics::par("cin")[2] * graphics::par("cex")
+  side_title(xlab, 1, mean(plot[1:2]), c(0, size[1]), size[1], line)
+  # Between the title of the x axis and the lines of text above the square.
+  side_title(ylab, 2, mean(plot[3:4]), c(1.5 * line, plot[4] + 0.3 * line), size[2], line)
+}
+
+# The title of an axis, centred at `middle` if there is room within the limits (inches); smaller if
+# it is too long.
+side_title <- function(text, side, middle, limits, size, line) {
+  title <- fit_title(text, middle, limits[1], limits[2], 1, line)
+  convert <- if (side == 1) graphics::grconvertX else graphics::grconvertY
+  graphics::mtext(text, side, line = graphics::par("mgp")[1], las = 0,
+                  at = convert(title$middle / size, "nfc", "user"),
+                  cex = title$cex * graphics::par("cex"))
+  invisible(title)
 }
 
 # A line of text above the square. It is centred over the square if the figure has room on both

@@ -433,6 +433,19 @@ test_that("pictures restore graphics parameters, respect mfrow and refuse what d
   expect_snapshot(refusal(plot(a, type = "pr")))
 })
 
+test_that("axis titles with a long name of a class stay inside the figure", {
+  withr::with_pdf(NULL, width = 3.3, height = 3.3, {
+    graphics::plot.new()
+    text <- strrep("impairment ", 9)
+    for (side in 1:2) {
+      title <- side_title(text, side, 1.8, c(0.4, 3), 3.3, 0.2)
+      half <- text_inches(text, title$cex) / 2
+      expect_true(title$middle - half >= 0.4 && title$middle + half <= 3)
+    }
+    expect_equal(side_title("short", 1, 1.8, c(0.4, 3), 3.3, 0.2), list(cex = 1, middle = 1.8))
+  })
+})
+
 test_that("graphical parameters replace the defaults, and unknown ones are refused", {
   local_device()
   a <- assess_numbers(rep(0:1, 20), stats::ppoints(40))
