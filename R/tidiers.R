@@ -210,7 +210,8 @@ ggplot_theme <- function() {
                    legend.title = ggplot2::element_text(size = 8),
                    axis.text = ggplot2::element_text(size = 7.5),
                    plot.margin = ggplot2::margin(5, 14, 5, 5), plot.title.position = "plot",
-                   plot.caption.position = "plot", plot.caption = ggplot2::element_text(hjust = 0))
+                   plot.caption.position = "plot",
+                   plot.caption = ggplot2::element_text(hjust = 0, size = 7.5))
 }
 
 # Plotmath labels for panels: lambda[2] == 0.01.
@@ -256,6 +257,8 @@ ggplot_paths <- function(data, label, col, xvar) {
     position_scale(data$ticks, data$reversed, length(data$panels)) +
     ggplot2::facet_wrap("panel", scales = if (data$shared) "free_y" else "free",
                         labeller = ggplot2::label_parsed, drop = FALSE) +
+    # Labels of lines that end at the edge of their panel are wider than the space left there.
+    ggplot2::coord_cartesian(clip = "off") +
     ggplot2::labs(x = xvar_title(xvar), y = "Coefficient") + ggplot_theme()
 }
 
@@ -305,11 +308,14 @@ ggplot_curves <- function(data, which, col) {
     ggplot2::labs(x = xvar_title("lambda1"), y = data$name) + choice_labels(data) + ggplot_theme()
 }
 
-# The default row as title, and remarks about unusual chosen rows as caption.
+# The default row as title, and remarks about chosen rows as caption. A ggplot does not know its
+# width: the lines fit a journal's column of 3.3 inches.
 choice_labels <- function(data) {
-  notes <- if (length(data$notes)) paste(strwrap(data$notes, 70), collapse = "\n")
+  notes <- if (length(data$notes)) paste(strwrap(data$notes, caption_width), collapse = "\n")
   ggplot2::labs(subtitle = data$title, caption = notes)
 }
+
+caption_width <- 58
 
 # Symbols of the chosen rows with their legend.
 mark_layers <- function(marks, y) {

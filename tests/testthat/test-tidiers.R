@@ -124,3 +124,17 @@ test_that("autoplot draws the data of plot()", {
   expect_snapshot(refusal(ggplot2::autoplot(fit, what = "map")))
   expect_snapshot(refusal(ggplot2::autoplot(cv, type = "map")))
 })
+
+test_that("ggplots: labels are not cut at a panel's edge, captions fit a column of 3.3 inches", {
+  skip_if_not_installed("ggplot2")
+  fit <- path_fit(c(0.2, 0.1))
+  expect_identical(ggplot2::autoplot(fit)$coordinates$clip, "off")
+  data <- cv_plot_data(make_cv(fit))
+  data$notes <- paste("lambda.1se has at most as many regions as lambda.min, but more features",
+                      "(1234 against 567).")
+  lines <- strsplit(choice_labels(data)$caption, "\n")[[1]]
+  withr::with_pdf(NULL, {
+    graphics::plot.new()
+    expect_true(all(text_inches(lines, 7.5 / 12) < 3.3 - 10 / 72))
+  })
+})
