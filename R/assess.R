@@ -268,8 +268,8 @@ new_outcome <- function(newy, newx) {
              if (is_images(newx)) "." else ": only images have one.")
   }
   if (by_name && is.null(newx$data[[newy]])) {
-    stop_bad("`newy` must be the outcome or the name of a column of the table of `newx`, but there ",
-             "is no column ", quoted(newy), " among ", quoted(names(newx$data)), ".")
+    stop_bad("`newy` must be the outcome or the name of a column of the table of `newx`, but ",
+             "there is no column ", quoted(newy), " among ", quoted(names(newx$data)), ".")
   }
   resolve_outcome(align_arguments(list(x = newx, y = newy)))$y
 }
@@ -354,8 +354,8 @@ folds_note <- function(sample, measures, family, nothing, level) {
              "mainly by the folds' intercepts, so ", score,
              if (family == "binomial") ", ROC curve", " and calibration slope are not defined")
     } else {
-      paste0("The folds' intercepts bias the ", score, " and the calibration slope of a weak model ",
-             "downwards")
+      paste0("The folds' intercepts bias the ", score, " and the calibration slope of a weak ",
+             "model downwards")
     },
     if (!is.na(within)) paste0("; within folds the ", score, " is ", decimal_text(within, 3)),
     if (!anyDuplicated(sample$fold[, 1])) {

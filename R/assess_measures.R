@@ -175,8 +175,8 @@ linear_slope <- function(y, mean, weights) {
 # the fold are large. If the fits select nothing, predictions differ by these intercepts only, and
 # their ranks are the reverse of the outcome's: an AUC near 0.
 
-# The intercept of a fit that selects nothing, for each prediction (N x repeats): the mean outcome of
-# the other folds, on the scale of the link.
+# The intercept of a fit that selects nothing, for each prediction (N x repeats): the mean outcome
+# of the other folds, on the scale of the link.
 fold_intercepts <- function(sample, family) {
   w <- sample$weights
   apply(sample$fold, 2, function(fold) {

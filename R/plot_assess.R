@@ -57,7 +57,9 @@ draw_roc <- function(x, col, xlab, ylab, dots) {
   roc <- x$roc
   square_frame(c(0, 1), xlab %or% "1 - specificity", ylab %or% "Sensitivity")
   if (!nrow(roc)) {
-    graphics::text(0.5, 0.5, "The model selects nothing\nor almost nothing in these folds", col = "grey40")
+    why <- "The model selects nothing\nor almost nothing\nin these folds"
+    graphics::text(0.5, 0.5, why, col = "grey40",
+                   cex = shrunk_cex(why, 0.9 * graphics::par("pin")[1], 1))
     return(head_line("AUC not defined", 0.4))
   }
   graphics::polygon(
