@@ -17,6 +17,19 @@
 #' All held-out predictions are scored together. The scores in the cross-validation itself are means
 #' over folds, which differs a little for the AUC and RMSE.
 #'
+#' **Weak models.** The intercept of each fold's fit is too small where the outcomes held out are
+#' large, because these are missing in its mean. That biases the AUC, the correlation and the
+#' calibration slope of all folds together downwards if the fits predict little else: leaving one
+#' out with fits that select nothing gives an AUC of 0. So these measures are `NA`, and the ROC
+#' curve has no rows, if the intercepts matter more than the features: if the median difference
+#' between a prediction and its fold's intercept (the mean outcome of the other folds, for classes
+#' its logit) is at most the standard deviation of these intercepts. A note then gives the AUC or
+#' correlation within folds (of pairs of observations of one fold; of differences from the fold's
+#' means), where intercepts cancel; folds of one observation have no such score. The same note is
+#' given if the interval includes chance or lies below it, or if both scores differ by more than
+#' the standard error. `NA` is more frequent for weak models: a mean over several assessments that
+#' leaves out `NA` is too good.
+#'
 #' **Measures for classes.** `accuracy`, `sensitivity` (of the modelled class), `specificity` and
 #' `balanced` (the mean of these two) are for the `threshold`; `auc` and `brier` (mean squared error
 #' of the probability) are not. `intercept` and `slope` describe calibration: the intercept of a
@@ -44,13 +57,16 @@
 #'   (variances are averaged, not divided).
 #' @param object A cross-validation from [cv.n2gfl()], or a fit from [n2gfl()], which needs `newx`
 #'   and `newy`.
-#' @param newx,newy New data, see [predict.n2gfl()], and their response, coded as `y` was. `NULL`
-#'   for the held-out predictions.
+#' @param newx,newy New data, see [predict.n2gfl()], and their response, coded as `y` was. For
+#'   images with a table of their subjects `newy` can also be the name of a column or a formula, as
+#'   in [n2gfl()]; covariates are taken from that table as the fit needs them. `NULL` for the
+#'   held-out predictions.
 #' @param s,row Which row of the grid, see [coef.n2gfl()]: one. For a cross-validation
 #'   `"lambda.min"`, `"lambda.1se"` or `"lambda.es"`; by default `"lambda.min"`.
 #' @param nested Use the predictions of the outer folds? By default, if the cross-validation has
 #'   them and the row is not given by a number.
-#' @param threshold The modelled class is predicted where its probability exceeds this.
+#' @param threshold The modelled class is predicted where its probability exceeds this. For classes
+#'   only.
 #' @param level Confidence level of the intervals.
 #' @param bins Number of bins in the calibration table, each with about the same number of
 #'   predictions; `NULL` is one for every 20 observations, but at least 3 and at most 10.
@@ -64,7 +80,7 @@
 #'     number `n` (sum of weights, mean over repeats).}
 #'   \item{roc}{For classes: a data frame with a row for each threshold (a probability that exceeds
 #'     it predicts the modelled class): `threshold`, `sensitivity` and `specificity`, with
-#'     `.lower` and `.upper` limits.}
+#'     `.lower` and `.upper` limits. No rows for weak models, see *Details*.}
 #'   \item{calibration}{A data frame with a row for each bin: its limits `from` and `to`, the number
 #'     `n` of its observations, mean `predicted` and `observed` values, the latter with limits
 #'     `lower` and `upper`.}
@@ -106,6 +122,7 @@ assess.cv.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NU
                             threshold = 0.5, level = 0.95, bins = NULL, newcovariates = NULL,
                             newoffset = NULL, newweights = NULL, ...) {
   check_no_dots(list(...))
+  if (!missing(threshold)) check_has_threshold(full_fit(object))
   settings <- assess_settings(threshold, level, bins)
   is_new <- !is.null(newx) || !is.null(newy)
   if (is_new && !is.null(nested)) stop_bad("`nested` must not be given together with `newx`.")
@@ -124,6 +141,7 @@ assess.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL,
                          level = 0.95, bins = NULL, newcovariates = NULL, newoffset = NULL,
                          newweights = NULL, ...) {
   check_no_dots(list(...))
+  if (!missing(threshold)) check_has_threshold(full_fit(object))
   settings <- assess_settings(threshold, level, bins)
   if (is.null(newx) && is.null(newy)) {
     stop_bad("`newx` and `newy` must be given for a fit from n2gfl(), which has no held-out ",
@@ -143,6 +161,13 @@ assess_settings <- function(threshold, level, bins) {
        bins = if (!is.null(bins)) check_count(bins, "bins", 2L))
 }
 
+check_has_threshold <- function(fit) {
+  if (fit$family == "gaussian") {
+    stop_bad("`threshold` must not be given for family \"gaussian\", which predicts numbers, not ",
+             "classes.")
+  }
+}
+
 check_only_new <- function(...) {
   given <- Filter(Negate(is.null), list(...))
   if (length(given)) stop_bad("`", names(given)[1], "` must not be given without `newx`.")
@@ -152,13 +177,13 @@ check_only_new <- function(...) {
 
 # A sample to assess: `link` (N x repeats), `y` and `weights` (all 1 if there are none) of the rows
 # with weight, their numbers `row`, and where they come from: `source`, `choice` (text), `title`
-# (for pictures), `notes`.
-new_assess_sample <- function(link, y, weights, source, choice, title, notes = NULL) {
+# (for pictures), `notes`; `fold` (N x repeats) if they are held-out predictions.
+new_assess_sample <- function(link, y, weights, source, choice, title, notes = NULL, fold = NULL) {
   used <- if (is.null(weights)) rep(TRUE, length(y)) else weights > 0
   list(link = link[used, , drop = FALSE], y = y[used], row = which(used),
        weights = if (is.null(weights)) rep(1, length(y)) else weights[used],
        weighted = !is.null(weights), source = source, choice = choice, title = title,
-       notes = notes)
+       notes = notes, fold = if (!is.null(fold)) as.matrix(fold)[used, , drop = FALSE])
 }
 
 held_out_sample <- function(object, s, row, nested) {
@@ -172,10 +197,12 @@ held_out_sample <- function(object, s, row, nested) {
     chosen <- choice_names[pmatch(s %or% default_choice, choice_names)]
     link <- object$nested$link[, sub("lambda.", "", chosen, fixed = TRUE), drop = FALSE]
     title <- paste0(chosen, ", nested")
-    return(new_assess_sample(unname(link), object$y, object$weights, "nested", chosen, title))
+    return(new_assess_sample(unname(link), object$y, object$weights, "nested", chosen, title,
+                             fold = as.matrix(object$foldid)[, 1]))
   }
   new_assess_sample(kept_links(object, at), object$y, object$weights, "held out",
-                    choice_text(object, at), choice_title(object, at), held_out_notes(object, at))
+                    choice_text(object, at), choice_title(object, at), held_out_notes(object, at),
+                    object$foldid)
 }
 
 use_nested <- function(nested, object, by_name) {
@@ -218,8 +245,7 @@ held_out_notes <- function(object, row) {
 new_sample <- function(object, newx, newy, s, row, newcovariates, newoffset, newweights) {
   if (is.null(newx)) stop_bad("`newx` must be given together with `newy`.")
   if (is.null(newy)) stop_bad("`newy` must be given together with `newx`.")
-  by_name <- is.character(newy) && length(newy) == 1 && is_images(newx)
-  newy <- if (by_name) outcome_column(newy, newx$data) else align_new(newy, "newy", newx)
+  newy <- new_outcome(newy, newx)
   newweights <- align_new(newweights, "newweights", newx)
   fit <- full_fit(object)
   row <- map_row(object, s, row)
@@ -229,6 +255,23 @@ new_sample <- function(object, newx, newy, s, row, newcovariates, newoffset, new
   y <- check_newy(newy, fit, weights %or% rep(1, nrow(link)))
   new_assess_sample(unname(link), y, weights, "new data", choice_text(object, row),
                     choice_title(object, row))
+}
+
+# The outcome itself, or what its name or a formula means in the table of the images.
+new_outcome <- function(newy, newx) {
+  by_name <- is.character(newy) && length(newy) == 1 && NROW(newx) > 1
+  if (!by_name && !inherits(newy, "formula")) return(align_new(newy, "newy", newx))
+  if (!is_images(newx) || is.null(newx$data)) {
+    stop_bad("`newy` must be the outcome itself, not ",
+             if (by_name) paste("the name", quoted(newy)) else "a formula",
+             ", because `newx` has no table of its subjects",
+             if (is_images(newx)) "." else ": only images have one.")
+  }
+  if (by_name && is.null(newx$data[[newy]])) {
+    stop_bad("`newy` must be the outcome or the name of a column of the table of `newx`, but ",
+             "there is no column ", quoted(newy), " among ", quoted(names(newx$data)), ".")
+  }
+  resolve_outcome(align_arguments(list(x = newx, y = newy)))$y
 }
 
 check_newweights <- function(weights, n) {
@@ -269,24 +312,66 @@ check_newy <- function(newy, fit, weights) {
 # ---- the object ----------------------------------------------------------------------------------
 
 new_assessment <- function(sample, fit, settings) {
-  sample$mean <- if (fit$family == "binomial") stats::plogis(sample$link) else sample$link
-  repeats <- ncol(sample$link)
-  classes <- if (fit$family == "binomial") list(
-    confusion = confusion_counts(sample, settings$threshold, fit$classnames),
-    roc = roc_points(sample, settings$level)
-  )
-  measures <- if (fit$family == "binomial") class_measures else number_measures
-  measures <- measures(sample, settings)
+  binomial <- fit$family == "binomial"
+  sample$mean <- if (binomial) stats::plogis(sample$link) else sample$link
+  measures <- (if (binomial) class_measures else number_measures)(sample, settings)
+  roc <- if (binomial) roc_points(sample, settings$level)
+  nothing <- mostly_intercepts(sample, fit$family)
+  # It compares the pooled scores with those within folds, so it needs them as they are.
+  folds <- folds_note(sample, measures, fit$family, nothing, settings$level)
+  if (nothing) {
+    measures[measures$measure %in% rank_measures, c("estimate", "lower", "upper")] <- NA_real_
+    roc <- roc[0, ]
+  }
+  classes <- if (binomial) {
+    list(confusion = confusion_counts(sample, settings$threshold, fit$classnames), roc = roc)
+  }
   structure(
     c(list(measures = measures), classes,
       list(calibration = calibration_bins(sample, fit$family, settings),
            predictions = prediction_table(sample), source = sample$source,
-           choice = sample$choice, notes = assessment_notes(sample, measures),
+           choice = sample$choice, notes = assessment_notes(sample, measures, folds),
            family = fit$family, classnames = fit$classnames, nobs = length(sample$y),
-           repeats = repeats, threshold = if (fit$family == "binomial") settings$threshold,
+           repeats = ncol(sample$link), threshold = if (binomial) settings$threshold,
            level = settings$level, title = sample$title)),
     class = "n2gfl_assessment"
   )
+}
+
+# Measures that compare predictions of different folds with each other.
+rank_measures <- c("auc", "correlation", "slope")
+
+# What the intercepts of the folds do to the scores; NULL if that does not matter: the model is
+# better than chance, and within folds its score is about the same.
+folds_note <- function(sample, measures, family, nothing, level) {
+  if (is.null(sample$fold)) return(NULL)
+  score <- if (family == "binomial") "AUC" else "correlation"
+  within <- within_folds(sample, family)
+  if (!nothing && !intercepts_matter(measures, within, family, level)) return(NULL)
+  paste0(
+    if (nothing) {
+      paste0("The model selects nothing or almost nothing in these folds: predictions differ ",
+             "mainly by the folds' intercepts, so ", score,
+             if (family == "binomial") ", ROC curve", " and calibration slope are not defined")
+    } else {
+      paste0("The folds' intercepts bias the ", score, " and the calibration slope of a weak ",
+             "model downwards")
+    },
+    if (!is.na(within)) paste0("; within folds the ", score, " is ", decimal_text(within, 3)),
+    if (!anyDuplicated(sample$fold[, 1])) {
+      "; folds of one observation give no score without this bias, larger folds do"
+    }, "."
+  )
+}
+
+intercepts_matter <- function(measures, within, family, level) {
+  binomial <- family == "binomial"
+  pooled <- measures[measures$measure == if (binomial) "auc" else "correlation", ]
+  if (is.na(pooled$estimate)) return(FALSE)
+  # Without an interval, by the estimate.
+  low <- if (is.na(pooled$lower)) pooled$estimate else pooled$lower
+  error <- (pooled$upper - pooled$lower) / (2 * normal_quantile(level))
+  low <= (if (binomial) 0.5 else 0) || isTRUE(abs(within - pooled$estimate) > error)
 }
 
 prediction_table <- function(sample) {
@@ -297,9 +382,10 @@ prediction_table <- function(sample) {
              weight = rep(sample$weights, repeats))
 }
 
-assessment_notes <- function(sample, measures) {
+assessment_notes <- function(sample, measures, folds) {
+  auc <- measures[measures$measure == "auc", ]
   c(
-    sample$notes,
+    sample$notes, folds,
     if (ncol(sample$link) > 1) {
       paste0("Means over ", ncol(sample$link), " repeats; the intervals are as wide as those of ",
              "one repeat.")
@@ -308,7 +394,7 @@ assessment_notes <- function(sample, measures) {
       paste0("Weighted; the intervals are those of ", number_text(effective_number(sample$weights)),
              " observations, the effective number.")
     },
-    if (anyNA(measures$lower[measures$measure == "auc"])) {
+    if (any(is.na(auc$lower) & !is.na(auc$estimate))) {
       paste("The AUC has no interval: DeLong's needs pairs in the right and in the wrong order,",
             "and two observations or more of each class.")
     }

@@ -1,5 +1,6 @@
 # The numbers of an assessment: measures, tables and curves, with confidence intervals. A `sample`
-# has `y` (0 and 1 for classes), predictions `mean` and `link` (N x repeats) and `weights`.
+# has `y` (0 and 1 for classes), predictions `mean` and `link` (N x repeats), `weights`, and for
+# held-out predictions `fold` (N x repeats).
 #
 # Repeats share the observations. Means and variances are averaged over them, and a variance is not
 # divided by their number.
@@ -168,6 +169,59 @@ linear_slope <- function(y, mean, weights) {
   c(estimate = slope, se = sqrt(rest / square))
 }
 
+# ---- predictions of several folds ----------------------------------------------------------------
+
+# A fold's intercept is the mean outcome of the other folds, so it is small where the outcomes of
+# the fold are large. If the fits select nothing, predictions differ by these intercepts only, and
+# their ranks are the reverse of the outcome's: an AUC near 0.
+
+# The intercept of a fit that selects nothing, for each prediction (N x repeats): the mean outcome
+# of the other folds, on the scale of the link.
+fold_intercepts <- function(sample, family) {
+  w <- sample$weights
+  apply(sample$fold, 2, function(fold) {
+    outside <- function(values) sum(values) - stats::ave(values, fold, FUN = sum)
+    mean <- outside(w * sample$y) / outside(w)
+    if (family == "binomial") stats::qlogis(mean) else mean
+  })
+}
+
+# Do features (and covariates) change the typical prediction by less than the intercepts differ? The
+# median, because one fold that selects something does not make the others comparable.
+mostly_intercepts <- function(sample, family) {
+  if (is.null(sample$fold)) return(FALSE)
+  intercepts <- fold_intercepts(sample, family)
+  nearly <- 1e-6 * if (family == "binomial") 1 else stats::sd(sample$y)
+  stats::median(abs(sample$link - intercepts)) <= stats::sd(intercepts) + nearly
+}
+
+# The AUC of the pairs in the same fold, or the correlation of differences from the fold's means:
+# the mean over repeats. NA if there are none. (Predictions minus intercepts are no substitute where
+# each fold has one observation: what a fit selects depends on the outcome held out as well.)
+within_folds <- function(sample, family) {
+  score <- if (family == "binomial") within_auc else within_correlation
+  mean(vapply(seq_len(ncol(sample$link)), function(k) {
+    score(sample$y, sample$link[, k], sample$weights, sample$fold[, k])
+  }, 0))
+}
+
+within_auc <- function(y, mean, weights, fold) {
+  each <- vapply(split(seq_along(y), fold), function(at) {
+    pairs <- sum(weights[at] * y[at]) * sum(weights[at] * (1 - y[at]))
+    c(pairs, if (pairs > 0) weighted_auc(y[at], mean[at], weights[at]) else 0)
+  }, c(0, 0))
+  if (any(each[1, ] > 0)) stats::weighted.mean(each[2, ], each[1, ]) else NA_real_
+}
+
+within_correlation <- function(y, mean, weights, fold) {
+  sums <- function(values) stats::ave(values, fold, FUN = sum)
+  centred <- function(values) values - sums(weights * values) / sums(weights)
+  apart <- centred(mean)
+  # Rounding is no difference.
+  apart[abs(apart) <= 1e-6 * stats::sd(y)] <- 0
+  weighted_correlation(apart, centred(y), weights)
+}
+
 # ---- tables and curves, with all repeats in one --------------------------------------------------
 
 confusion_counts <- function(sample, threshold, classnames) {
@@ -186,14 +240,13 @@ roc_points <- function(sample, level) {
   y <- rep(sample$y, repeats)
   ties <- tied_blocks(y, as.vector(sample$mean), rep(sample$weights, repeats))
   above <- function(weight) c(0, cumsum(rev(weight))) / sum(weight)
-  sensitivity <- above(ties$positive)
-  specificity <- 1 - above(ties$negative)
-  limits <- function(share, rows) {
-    wilson_interval(share, effective_number(sample$weights[rows]), level)
+  with_limits <- function(name, share, rows) {
+    limits <- wilson_interval(share, effective_number(sample$weights[rows]), level)
+    stats::setNames(data.frame(share, limits), paste0(name, c("", ".lower", ".upper")))
   }
   data.frame(threshold = c(rev(ties$value), -Inf),
-             sensitivity = sensitivity, sensitivity = limits(sensitivity, sample$y == 1),
-             specificity = specificity, specificity = limits(specificity, sample$y == 0))
+             with_limits("sensitivity", above(ties$positive), sample$y == 1),
+             with_limits("specificity", 1 - above(ties$negative), sample$y == 0))
 }
 
 # Bins between quantiles of the predictions.

@@ -11,7 +11,8 @@
 #   margins    lines around the plot region of each panel: bottom, left, top, right
 #   xlab, ylab titles that all panels share
 #   title      the title on top; `bold` if the user has given it
-#   note       what the upper axes show, on top of several panels or with their legend
+#   note       what the upper axes show, and how many of the panels are drawn, on top of several
+#              panels or with their legend; a single panel writes the first part beside its title
 #   legends    a list of legends, each a list of entries, see legend_entry(): the shorter ones are
 #              for figures where the first would leave too little room for the panels
 #   remarks    sentences in small letters at the bottom
@@ -55,10 +56,11 @@ figure_size <- function() graphics::par("fin")
 most_panels <- 12L
 
 # The panels to draw: those that the user names; one panel in a cell of the user's layout; otherwise
-# all of them or, if they would be too small, as many as there is room for.
+# all of them or, if they would be too small, as many as there is room for. `default` are the panels
+# that are drawn before others, the most important first.
 choose_panels <- function(which, count, default = 1L, names = NULL) {
   if (!is.null(which)) return(check_which(which, count, names))
-  if (in_users_cell()) return(default)
+  if (in_users_cell()) return(as.integer(default[1]))
   size <- figure_size()
   room <- panel_capacity(size)
   if (count <= room) return(seq_len(count))
@@ -71,18 +73,24 @@ choose_panels <- function(which, count, default = 1L, names = NULL) {
   shown
 }
 
-# Evenly spread, with the first, the last and the default among them; the default alone if there is
-# no room for three.
+# Evenly spread, with the defaults and, if there is room, the first and the last among them; only
+# defaults if there is no room for three.
 spread_panels <- function(count, most, default = 1L) {
   if (count <= most) return(seq_len(count))
-  if (most < 3) return(as.integer(default))
+  default <- utils::head(unique(as.integer(default)), most)
+  if (most < 3) return(sort(default))
   shown <- as.integer(unique(round(seq(1, count, length.out = most))))
-  if (!default %in% shown) {
-    inner <- shown[-c(1, length(shown))]
-    shown[1 + which.min(abs(inner - default))] <- as.integer(default)
+  for (panel in setdiff(default, shown)) {
+    free <- setdiff(shown, default)
+    inner <- setdiff(free, c(1L, count))
+    if (length(inner)) free <- inner
+    shown[shown == free[which.min(abs(free - panel))]] <- panel
   }
-  shown
+  sort(shown)
 }
+
+# "3 of 5 panels", for the note of a chart.
+panels_note <- function(shown, count) if (shown < count) paste(shown, "of", count, "panels")
 
 check_which <- function(which, count, names = NULL) {
   if (is.character(which) && length(which) && all(which %in% names)) return(match(which, names))
@@ -176,8 +184,10 @@ chart_places <- function(count, size, chart, grid) {
   })
   in_cell <- !is.null(legend)
   # A legend below the panels must leave most of the figure to them.
-  if (!in_cell) legend <- first_legend(chart, if (empty) chart$note, 0.22 * size[2],
-                                       function(entries) wrap_legend(entries, size[1] - line, line))
+  beside <- if (empty) chart$note else if (count == 1) chart$note[-1]
+  if (!in_cell) legend <- first_legend(chart, beside, 0.22 * size[2], function(entries) {
+    wrap_legend(entries, size[1] - line, line)
+  })
   bottom <- min(foot + outer[["bottom"]] + if (in_cell) 0 else legend$height, 0.6 * size[2])
   cell[2] <- (size[2] - outer[["top"]] - bottom) / grid$rows
   cells <- grid_cells(grid, cell, outer[["left"]], bottom)

@@ -122,19 +122,20 @@ lambda2_colours <- function(lambda2) {
   palette[match(lambda2, values)]
 }
 
-# One line per lambda2; of many, `most` that are evenly spread.
+# One line per lambda2; of many, `most` that are evenly spread, and dots for the others.
 lambda2_entries <- function(lambda2, most = 6) {
   values <- sort(unique(lambda2), decreasing = TRUE)
   colours <- lambda2_colours(values)
   count <- length(values)
-  lapply(unique(round(seq(1, count, length.out = min(most, count)))), function(k) {
+  entries <- lapply(unique(round(seq(1, count, length.out = min(most, count)))), function(k) {
     legend_entry(lambda_equals(values[k], 2), pch = 16, col = colours[k], lty = 1)
   })
+  if (count <= most) entries else append(entries, list(legend_entry("...")), 1)
 }
 
 # To the right of a picture that ends at place[1] and reaches from place[2] to place[3]. Rectangles
 # that only meet leave hairlines where a viewer smooths edges. These overlap: each reaches to the
-# end of the bar, and the next one is drawn over it.
+# end of the bar, and the next one is drawn over it. Gives the middle of the bar.
 colour_bar <- function(scale, place) {
   unit <- graphics::par("cin")[2] * graphics::par("cex") * graphics::xinch(1)
   left <- place[1] + 0.6 * unit
@@ -147,6 +148,7 @@ colour_bar <- function(scale, place) {
   at <- place[2] + (ticks$at - scale$limits[1]) / diff(scale$limits) * (place[3] - place[2])
   graphics::segments(right, at, right + 0.3 * unit, at, col = "grey40", xpd = NA)
   graphics::text(right + 0.45 * unit, at, ticks$labels, adj = c(0, 0.5), cex = 0.85, xpd = NA)
+  invisible((left + right) / 2)
 }
 
 # Lines to leave on the right for such a bar.

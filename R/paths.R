@@ -239,8 +239,8 @@ number_by_size <- function(lines, last) {
 # ---- the data of a cross-validation's pictures ---------------------------------------------------
 
 # `rows`: the grid with cvm and its limits, x positions and panels; `marks`: the chosen rows, one
-# line each; `title` and `default`: the row that other functions take, and its panel; `target`: the
-# line of one standard error; `notes`: remarks about unusual chosen rows.
+# line each; `title`: the row that other functions take; `default`: the panels with chosen rows,
+# that row's first; `target`: the line of one standard error; `notes`: remarks about chosen rows.
 cv_plot_data <- function(object) {
   grid <- object$grid
   lambda2 <- sort(unique(grid$lambda2), decreasing = TRUE)
@@ -254,9 +254,23 @@ cv_plot_data <- function(object) {
   row <- map_row(object, NULL, NULL)
   larger <- larger_is_better(object$type.measure)
   list(rows = rows, marks = marks, lambda2 = lambda2, name = object$name,
-       title = choice_title(object, row), default = rows$panel[row], notes = choice_notes(object),
-       ticks = log_ticks(grid$lambda1), target = one_se_line(object),
+       title = choice_title(object, row), default = unique(c(rows$panel[row], marks$panel)),
+       notes = choice_notes(object), ticks = log_ticks(grid$lambda1), target = one_se_line(object),
        target_title = paste("best", if (larger) "-" else "+", "1 standard error (bars)"))
+}
+
+# The same for some of the panels only: a mark or a title of a row that is not in them would be
+# taken for one that is.
+choices_among <- function(data, which) {
+  drawn <- data$marks$panel %in% which
+  if (!data$default[1] %in% which) data["title"] <- list(NULL)
+  if (!all(drawn)) {
+    hidden <- paste0("lambda.", data$marks$mark[!drawn], " (panel ", data$marks$panel[!drawn], ")")
+    data$notes <- c(paste0("Not in ", if (length(which) == 1) "this panel: " else "these panels: ",
+                           paste(hidden, collapse = ", "), "."), data$notes)
+  }
+  data$marks <- data$marks[drawn, ]
+  data
 }
 
 # The worst value that is still within one standard error of the best.

@@ -24,8 +24,8 @@
 #' @section Several panels:
 #' On a device with one figure, all panels are drawn into it. Where they would be too small to be
 #' read (a figure of 3.3 by 2.8 inches has room for 3, one of 7 by 5 for 12, which is the most),
-#' some of them are drawn, evenly spread, and a message says which. More panels than that, if
-#' `which` names them, take several pages.
+#' some of them are drawn, evenly spread; the picture says how many, and a message says which. More
+#' panels than that, if `which` names them, take several pages.
 #'
 #' When you have set up several figures with `par(mfrow = )`, `layout()`, `par(fig = )` or
 #' `split.screen()`, a call draws one panel into the next of them; if `which` names several, each
@@ -141,9 +141,7 @@ draw_path_panel <- function(data, k, label, col, dots) {
 }
 
 paths_note <- function(data) {
-  shown <- length(data$panels)
-  c("upper axes: number of regions",
-    if (shown < data$all) paste(shown, "of", data$all, "panels"))
+  c("upper axes: number of regions", panels_note(length(data$panels), data$all))
 }
 
 # One line per region, the largest on top.
@@ -266,8 +264,8 @@ map_title <- function(map) {
 #' @param x A cross-validation from [cv.n2gfl()].
 #' @param type `"curve"` or `"heatmap"`.
 #' @param which Which panels of the curves to draw, counted in the order of `lambda2` in the grid.
-#'   By default all of them, as far as there is room; or the one with the default row, if you have
-#'   set up several figures. See *Several panels*.
+#'   By default all of them, as far as there is room, first those with a marked row; or the one with
+#'   the default row, if you have set up several figures. See *Several panels*.
 #' @param col Colour of the curve, or colours of the heat map from the smallest value to the
 #'   largest.
 #' @param xlab,ylab,main Titles of the axes and of the picture.
@@ -279,8 +277,9 @@ map_title <- function(map) {
 #' cell reaches halfway to its neighbours, and each `lambda2` has a band of the same height.
 #'
 #' The title names the row that [coef()][coef.cv.n2gfl], [plot_map()] and others use by default,
-#' with its penalties. A remark at the bottom says when a chosen row selects nothing, or when
-#' `lambda.1se` has more features than `lambda.min`.
+#' with its penalties. It is left out if the panel of that row is not drawn. Remarks at the bottom
+#' say which chosen rows are in panels that are not drawn, when a chosen row selects nothing, and
+#' when `lambda.1se` has more features than `lambda.min`.
 #' @inheritSection plot.n2gfl Several panels
 #' @examples
 #' set.seed(1)
@@ -295,15 +294,16 @@ plot.cv.n2gfl <- function(x, type = c("curve", "heatmap"), which = NULL, col = N
   type <- match_choice(type, "type", c("curve", "heatmap"))
   data <- cv_plot_data(x)
   xlab <- xlab %or% xvar_title("lambda1")
-  title <- chart_title(main, data$title)
   if (type == "curve") {
     dots <- check_line_parameters(list(...))
     which <- choose_panels(which, length(data$lambda2), data$default)
-    draw_curves(data, which, col %or% curve_colour, xlab, ylab %or% data$name, title, dots)
+    data <- choices_among(data, which)
+    draw_curves(data, which, col %or% curve_colour, xlab, ylab %or% data$name,
+                chart_title(main, data$title), dots)
   } else {
     check_not_given(which, "which", "type = \"heatmap\"")
     check_no_dots(list(...), " for type = \"heatmap\"")
-    draw_heatmap(data, col, xlab, ylab %or% xvar_title("lambda2"), title)
+    draw_heatmap(data, col, xlab, ylab %or% xvar_title("lambda2"), chart_title(main, data$title))
   }
   invisible(data$rows)
 }
@@ -322,7 +322,9 @@ draw_curves <- function(data, which, col, xlab, ylab, title, dots) {
   }
   draw_chart(new_chart(
     length(which), draw, c(1.4, label_lines(plain_ticks(ylim)$labels), 2.9, 0.9), xlab, ylab,
-    title$text, title$bold, "upper axes: number of regions", curve_legends(data), data$notes
+    title$text, title$bold,
+    c("upper axes: number of regions", panels_note(length(which), length(data$lambda2))),
+    curve_legends(data, ylim), data$notes
   ))
 }
 
@@ -337,11 +339,12 @@ draw_curve <- function(data, panel, style) {
   top_axis(rows)
 }
 
-curve_legends <- function(data) {
-  lapply(c(FALSE, TRUE), function(short) {
-    c(mark_entries(data$marks$mark, short),
-      list(legend_entry(data$target_title, lty = 3, col = "grey30")))
-  })
+# Some panels may not reach the line of one standard error.
+curve_legends <- function(data, ylim) {
+  target <- if (data$target >= ylim[1] && data$target <= ylim[2]) {
+    list(legend_entry(data$target_title, lty = 3, col = "grey30"))
+  }
+  lapply(c(FALSE, TRUE), function(short) c(mark_entries(data$marks$mark, short), target))
 }
 
 error_bars <- function(rows) {
@@ -366,8 +369,7 @@ draw_heatmap <- function(data, col, xlab, ylab, title) {
     graphics::axis(2, bands + 1 - seq_len(bands), labels, col = NA, col.ticks = "grey40",
                    cex.axis = 0.9)
     draw_marks(data$marks$mark, data$marks$x, bands + 1 - data$marks$panel, data$marks$row)
-    colour_bar(scale, graphics::par("usr")[2:4])
-    bar_title(data$name)
+    bar_title(data$name, colour_bar(scale, graphics::par("usr")[2:4]))
   }
   draw_chart(new_chart(1, draw, c(1.4, label_lines(labels), 1.7, bar_lines(scale$limits)), xlab,
                        ylab, title$text, title$bold,
@@ -375,10 +377,12 @@ draw_heatmap <- function(data, col, xlab, ylab, title) {
                        remarks = data$notes))
 }
 
-# Above the colour bar, aligned with the right side of the figure.
-bar_title <- function(name) {
+# Above the colour bar whose middle is `at`, moved to the left where it would leave the figure.
+bar_title <- function(name, at) {
   size <- figure_size()
   line <- graphics::par("cin")[2] * graphics::par("cex")
-  figure_text(size[1] - 0.4 * line, size[2] - graphics::par("mai")[3] + 0.85 * line, name,
-              shrunk_cex(name, size[1] - line, 0.9), adj = c(1, 0.5))
+  middle <- graphics::grconvertX(at, "user", "nfc") * size[1]
+  title <- fit_title(name, middle, 0, size[1], 0.9, line)
+  figure_text(title$middle, size[2] - graphics::par("mai")[3] + 0.85 * line, name, title$cex)
+  invisible(title)
 }

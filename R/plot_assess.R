@@ -16,7 +16,8 @@
 #' @param col Colour of the curve or of the bins.
 #' @param main,xlab,ylab Titles; `NULL` for the default ones. The title says which row of the grid
 #'   was assessed; `""` leaves it out.
-#' @param ... Further graphical parameters of the curve or of the dots.
+#' @param ... Graphical parameters of the curve (`lwd`, `lty`, `lend`) or of the bins (`pch`, `cex`,
+#'   `lwd`, `lty`, `lend`).
 #' @return `x`, invisibly.
 #' @seealso [assess()]
 #' @examples
@@ -37,28 +38,37 @@ plot.n2gfl_assessment <- function(x, type = c("roc", "calibration"), col = "#216
   if (x$family == "gaussian" && type == "roc") {
     stop_bad("`type` must be \"calibration\" for family \"gaussian\", not \"roc\".")
   }
+  lines <- c("lwd", "lty", "lend")
+  dots <- check_line_parameters(list(...), if (type == "roc") lines else c("pch", "cex", lines))
   old <- graphics::par(mar = c(3.6, 3.6, 3.2, 0.8), mgp = c(2.3, 0.6, 0), tcl = -0.3, las = 1,
                        pty = "s")
   on.exit(graphics::par(old), add = TRUE)
   draw <- if (type == "roc") draw_roc else {
     if (x$family == "binomial") draw_calibration else draw_observed
   }
-  draw(x, col, xlab, ylab, ...)
+  draw(x, col, xlab, ylab, dots)
   head_line(main %or% x$title, 1.6, 1)
   invisible(x)
 }
 
 # ---- the pictures --------------------------------------------------------------------------------
 
-draw_roc <- function(x, col, xlab, ylab, ...) {
+draw_roc <- function(x, col, xlab, ylab, dots) {
   roc <- x$roc
   square_frame(c(0, 1), xlab %or% "1 - specificity", ylab %or% "Sensitivity")
+  if (!nrow(roc)) {
+    why <- "The model selects nothing\nor almost nothing\nin these folds"
+    graphics::text(0.5, 0.5, why, col = "grey40",
+                   cex = shrunk_cex(why, 0.9 * graphics::par("pin")[1], 1))
+    return(head_line("AUC not defined", 0.4))
+  }
   graphics::polygon(
     c(0, 1 - roc$specificity.upper, 1, rev(1 - roc$specificity.lower)),
     c(0, roc$sensitivity.upper, 1, rev(roc$sensitivity.lower)),
     col = grDevices::adjustcolor(col, 0.15), border = NA)
   graphics::segments(0, 0, 1, 1, lty = 2, col = "grey60")
-  graphics::lines(1 - roc$specificity, roc$sensitivity, col = col, lwd = 2, ...)
+  style <- utils::modifyList(list(col = col, lwd = 2), dots)
+  do.call(graphics::lines, c(list(1 - roc$specificity, roc$sensitivity), style))
   at <- which(roc$threshold <= x$threshold)[1]
   graphics::points(1 - roc$specificity[at], roc$sensitivity[at], pch = 21, bg = col, col = "white",
                    cex = 1.5)
@@ -67,7 +77,7 @@ draw_roc <- function(x, col, xlab, ylab, ...) {
   head_line(paste("AUC", measure_text(x, "auc")), 0.4)
 }
 
-draw_calibration <- function(x, col, xlab, ylab, ...) {
+draw_calibration <- function(x, col, xlab, ylab, dots) {
   class <- x$classnames[2]
   square_frame(c(0, 1), xlab %or% paste0("Predicted probability of \"", class, "\""),
                ylab %or% paste0("Observed share of \"", class, "\""))
@@ -77,26 +87,32 @@ draw_calibration <- function(x, col, xlab, ylab, ...) {
     graphics::segments(of_class, y, of_class, y + c(0.025, -0.025)[y + 1],
                        col = grDevices::adjustcolor("black", 0.35), lwd = 0.7)
   }
-  draw_bins(x$calibration, col, ...)
+  draw_bins(x$calibration, col, dots)
   head_line(paste0("intercept ", measure_text(x, "intercept"), ", slope ",
                    measure_text(x, "slope")), 0.4)
 }
 
-draw_observed <- function(x, col, xlab, ylab, ...) {
+draw_observed <- function(x, col, xlab, ylab, dots) {
   shown <- x$predictions
   square_frame(range(shown$observed, shown$predicted), xlab %or% "Predicted", ylab %or% "Observed",
                padding = 0.03)
   graphics::abline(0, 1, lty = 2, col = "grey60")
   graphics::points(shown$predicted, shown$observed, pch = 16, cex = 0.55,
                    col = grDevices::adjustcolor("black", 0.3))
-  draw_bins(x$calibration, col, ...)
+  draw_bins(x$calibration, col, dots)
   head_line(bquote(R^2 ~ .(paste0(measure_text(x, "r.squared"), ", slope ",
                                   measure_text(x, "slope")))), 0.4)
 }
 
-draw_bins <- function(bins, col, ...) {
-  graphics::segments(bins$predicted, bins$lower, bins$predicted, bins$upper, col = col, lwd = 1.6)
-  graphics::points(bins$predicted, bins$observed, pch = 21, bg = col, col = "white", cex = 1.4, ...)
+draw_bins <- function(bins, col, dots) {
+  of_points <- names(dots) %in% c("pch", "cex")
+  bars <- utils::modifyList(list(col = col, lwd = 1.6), dots[!of_points])
+  do.call(graphics::segments,
+          c(list(bins$predicted, bins$lower, bins$predicted, bins$upper), bars))
+  points <- utils::modifyList(list(pch = 21, cex = 1.4), dots[of_points])
+  # Only the symbols 21 to 25 have a rim, which is white.
+  rim <- if (points$pch %in% 21:25) "white" else col
+  do.call(graphics::points, c(list(bins$predicted, bins$observed, bg = col, col = rim), points))
 }
 
 # ---- parts ---------------------------------------------------------------------------------------
@@ -108,7 +124,23 @@ square_frame <- function(limits, xlab, ylab, padding = 0.02) {
   graphics::axis(1, cex.axis = 0.9, col = NA, col.ticks = "grey40")
   graphics::axis(2, cex.axis = 0.9, col = NA, col.ticks = "grey40")
   graphics::box(col = "grey40")
-  graphics::title(xlab = xlab, ylab = ylab)
+  size <- graphics::par("fin")
+  plot <- graphics::par("plt") * size[c(1, 1, 2, 2)]
+  line <- graphics::par("cin")[2] * graphics::par("cex")
+  side_title(xlab, 1, mean(plot[1:2]), c(0, size[1]), size[1], line)
+  # Between the title of the x axis and the lines of text above the square.
+  side_title(ylab, 2, mean(plot[3:4]), c(1.5 * line, plot[4] + 0.3 * line), size[2], line)
+}
+
+# The title of an axis, centred at `middle` if there is room within the limits (inches); smaller if
+# it is too long.
+side_title <- function(text, side, middle, limits, size, line) {
+  title <- fit_title(text, middle, limits[1], limits[2], 1, line)
+  convert <- if (side == 1) graphics::grconvertX else graphics::grconvertY
+  graphics::mtext(text, side, line = graphics::par("mgp")[1], las = 0,
+                  at = convert(title$middle / size, "nfc", "user"),
+                  cex = title$cex * graphics::par("cex"))
+  invisible(title)
 }
 
 # A line of text above the square. It is centred over the square if the figure has room on both

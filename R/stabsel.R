@@ -242,8 +242,8 @@ plot_probability_image <- function(x, col, xlab, ylab, title) {
     graphics::image(seq_len(nrow(values)), seq_len(ncol(values)), values, zlim = c(0, 1),
                     col = scale$col, add = TRUE, useRaster = TRUE)
     draw_outline(selected)
-    colour_bar(scale, c(nrow(values) + 0.5, 0.5, ncol(values) + 0.5))
-    bar_title("selection probability")
+    middle <- colour_bar(scale, c(nrow(values) + 0.5, 0.5, ncol(values) + 0.5))
+    bar_title("selection probability", middle)
   }
   outlined <- paste("outlined: selected, probability at least", number_text(x$cutoff))
   draw_chart(new_chart(1, draw, c(0.2, 0, 1.7, bar_lines(c(0, 1))), xlab, ylab, title$text,

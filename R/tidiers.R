@@ -11,10 +11,10 @@
 #' @param newx,newcovariates,newoffset Data to predict, see [predict.n2gfl()].
 #' @param y The outcome of these observations, for residuals; or `NULL`.
 #' @param data A data frame with one row per observation, to which the new columns are added; or
-#'   `NULL`.
+#'   `NULL`. Like `y` it is put into the order of the rows of `newx` by their names, see [n2gfl()].
 #' @param s,row The one fit that predicts, see [coef.n2gfl()].
-#' @param ... For `augment()` of a cross-validation, arguments of the method for fits; otherwise not
-#'   used.
+#' @param ... For `augment()` of a cross-validation, arguments of the method for fits; otherwise it
+#'   must be empty.
 #' @return A data frame. (Not a tibble: that would need another package.)
 #'   * `tidy()` of a fit: a line per nonzero coefficient, with `row` (of the grid), `term`,
 #'     `estimate`, `lambda1`, `lambda2`, `dev.ratio`.
@@ -42,6 +42,7 @@ NULL
 #' @rdname tidy.n2gfl
 #' @exportS3Method generics::tidy
 tidy.n2gfl <- function(x, return_zeros = FALSE, ...) {
+  check_empty_dots(...)
   all <- coef(x)
   rows <- if (check_flag(return_zeros, "return_zeros")) rep(nrow(all), ncol(all)) else diff(all@p)
   row <- rep(seq_len(ncol(all)), rows)
@@ -54,6 +55,7 @@ tidy.n2gfl <- function(x, return_zeros = FALSE, ...) {
 #' @rdname tidy.n2gfl
 #' @exportS3Method generics::tidy
 tidy.cv.n2gfl <- function(x, ...) {
+  check_empty_dots(...)
   data.frame(row = seq_len(nrow(x$grid)), x$grid[c("lambda1", "lambda2", "df")], nzero = x$nzero,
              estimate = x$cvm, std.error = x$cvsd, conf.low = x$cvlo, conf.high = x$cvup,
              choice = row_choices(x, seq_len(nrow(x$grid))), row.names = NULL)
@@ -62,6 +64,7 @@ tidy.cv.n2gfl <- function(x, ...) {
 #' @rdname tidy.n2gfl
 #' @exportS3Method generics::glance
 glance.n2gfl <- function(x, ...) {
+  check_empty_dots(...)
   data.frame(nobs = x$nobs, features = x$dim[1], fits = x$dim[2], nulldev = x$nulldev,
              dev.ratio = max(x$grid$dev.ratio), gap = max(x$grid$gap),
              converged = all(x$grid$converged))
@@ -70,6 +73,7 @@ glance.n2gfl <- function(x, ...) {
 #' @rdname tidy.n2gfl
 #' @exportS3Method generics::glance
 glance.cv.n2gfl <- function(x, ...) {
+  check_empty_dots(...)
   index <- x$index[!is.na(x$index)]
   chosen <- rbind(lambda1 = x$grid$lambda1[index], lambda2 = x$grid$lambda2[index],
                   cvm = x$cvm[index])
@@ -88,6 +92,9 @@ augment.n2gfl <- function(x, newx, y = NULL, data = NULL, s = NULL, row = NULL,
   if (length(row) != 1) {
     stop_bad("`row` or `s` must choose one fit for augment(), not ", length(row), ".")
   }
+  # predict() aligns covariates and offset. Rows of `y` and `data` must be those of `newx` as well.
+  y <- align_new(y, "y", newx)
+  data <- align_new(data, "data", newx)
   mean <- predict(x, newx, row = row, type = "response", newcovariates = newcovariates,
                   newoffset = newoffset)[, 1]
   added <- data.frame(.fitted = unname(mean), row.names = names(mean))
@@ -181,7 +188,7 @@ autoplot.cv.n2gfl <- function(object, type = c("curve", "heatmap"), which = NULL
   which <- if (is.null(which)) spread_panels(count, most_panels, data$default) else {
     check_which(which, count)
   }
-  ggplot_curves(data, which, col %or% curve_colour)
+  ggplot_curves(choices_among(data, which), which, col %or% curve_colour)
 }
 
 check_autoplot_dots <- function(given) {
@@ -203,7 +210,8 @@ ggplot_theme <- function() {
                    legend.title = ggplot2::element_text(size = 8),
                    axis.text = ggplot2::element_text(size = 7.5),
                    plot.margin = ggplot2::margin(5, 14, 5, 5), plot.title.position = "plot",
-                   plot.caption.position = "plot", plot.caption = ggplot2::element_text(hjust = 0))
+                   plot.caption.position = "plot",
+                   plot.caption = ggplot2::element_text(hjust = 0, size = 7.5))
 }
 
 # Plotmath labels for panels: lambda[2] == 0.01.
@@ -249,6 +257,8 @@ ggplot_paths <- function(data, label, col, xvar) {
     position_scale(data$ticks, data$reversed, length(data$panels)) +
     ggplot2::facet_wrap("panel", scales = if (data$shared) "free_y" else "free",
                         labeller = ggplot2::label_parsed, drop = FALSE) +
+    # Labels of lines that end at the edge of their panel are wider than the space left there.
+    ggplot2::coord_cartesian(clip = "off") +
     ggplot2::labs(x = xvar_title(xvar), y = "Coefficient") + ggplot_theme()
 }
 
@@ -282,7 +292,7 @@ ggplot_map <- function(map, col) {
 ggplot_curves <- function(data, which, col) {
   lambdas <- as.list(data$lambda2)
   rows <- data$rows[data$rows$panel %in% which, ]
-  marks <- data$marks[data$marks$panel %in% which, ]
+  marks <- data$marks
   rows$panel <- panel_factor(rows$panel, lambdas, 2)
   marks$panel <- panel_factor(marks$panel, lambdas, 2)
   target <- data.frame(y = data$target, title = data$target_title)
@@ -298,11 +308,14 @@ ggplot_curves <- function(data, which, col) {
     ggplot2::labs(x = xvar_title("lambda1"), y = data$name) + choice_labels(data) + ggplot_theme()
 }
 
-# The default row as title, and remarks about unusual chosen rows as caption.
+# The default row as title, and remarks about chosen rows as caption. A ggplot does not know its
+# width: the lines fit a journal's column of 3.3 inches.
 choice_labels <- function(data) {
-  notes <- if (length(data$notes)) paste(strwrap(data$notes, 70), collapse = "\n")
+  notes <- if (length(data$notes)) paste(strwrap(data$notes, caption_width), collapse = "\n")
   ggplot2::labs(subtitle = data$title, caption = notes)
 }
+
+caption_width <- 58
 
 # Symbols of the chosen rows with their legend.
 mark_layers <- function(marks, y) {

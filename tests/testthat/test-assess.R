@@ -293,6 +293,27 @@ test_that("assessments of new data use the predictions of predict()", {
   expect_identical(a$nobs, 40L)
 })
 
+test_that("the outcome of new images can be a column's name or a formula", {
+  withr::local_seed(76)
+  folder <- withr::local_tempdir()
+  cohort <- simulate_cohort(n = 24, dim = c(12, 14), dir = folder)
+  subjects <- utils::read.csv(cohort$files[["subjects"]])
+  files <- file.path(folder, subjects$file)
+  images <- read_images(files, mask = cohort$files[["mask"]], data = subjects)
+  fit <- suppressMessages(n2gfl(images, diagnosis ~ age, family = "binomial", nlambda1 = 4,
+                                lambda2 = 0.003))
+  right <- assess(fit, images, subjects$diagnosis, row = 4)
+  expect_identical(assess(fit, images, "diagnosis", row = 4), right)
+  expect_identical(assess(fit, images, diagnosis ~ age, row = 4), right)
+  bare <- read_images(files, mask = cohort$files[["mask"]])
+  expect_snapshot({
+    refusal(assess(fit, images$x, diagnosis ~ age, row = 4))
+    refusal(assess(fit, images$x, "diagnosis", row = 4))
+    refusal(assess(fit, bare, diagnosis ~ age, row = 4))
+    refusal(assess(fit, images, "dx", row = 4))
+  })
+})
+
 test_that("for a cross-validation saved by an older version, the error says what to do", {
   for (file in dir(test_path("fixtures"), "^saved-.*[.]rds$", full.names = TRUE)) {
     cv <- readRDS(file)$cv
@@ -307,6 +328,75 @@ test_that("a note says that a map is empty", {
   cv <- quick_cv(data, keep = TRUE)
   expect_identical(cv$grid$nonzero[1], 0L)
   expect_match(assess(cv, row = 1)$notes, "^The map is empty", all = FALSE)
+})
+
+# ---- weak models ---------------------------------------------------------------------------------
+
+held_out_numbers <- function(y, link, fold, family = "binomial", weights = NULL) {
+  fit <- list(family = family, classnames = if (family == "binomial") c("a", "b"))
+  sample <- new_assess_sample(as.matrix(link), y, weights, "held out", "row 1", "row 1",
+                              fold = fold)
+  new_assessment(sample, fit, assess_settings(0.5, 0.95, NULL))
+}
+
+test_that("ranks of fits that select nothing are not scored: only the intercepts differ", {
+  local_device()
+  withr::local_seed(73)
+  y <- rep(0:1, c(14, 16))
+  outside <- function(y, fold) {
+    vapply(fold, function(k) mean(y[fold != k]), 0)
+  }
+  for (fold in list(1:30, sample(rep(1:5, 6)))) {
+    link <- stats::qlogis(outside(y, fold))
+    expect_lt(weighted_auc(y, link, rep(1, 30)), 0.5)
+    a <- held_out_numbers(y, link, fold)
+    expect_identical(c(values_of(a, "auc"), values_of(a, "slope")), rep(NA_real_, 6))
+    expect_identical(nrow(a$roc), 0L)
+    expect_match(a$notes, paste0("selects nothing or almost nothing.*",
+                                 if (anyDuplicated(fold)) "within folds the AUC is 0.500" else
+                                   "folds of one observation give no score"), all = FALSE)
+    expect_false(any(grepl("DeLong", a$notes)))
+    expect_false(anyNA(values_of(a, "brier")))
+    expect_silent(plot(a))
+    z <- stats::rnorm(30)
+    b <- held_out_numbers(z, outside(z, fold), fold, "gaussian")
+    expect_identical(values_of(b, "correlation"), rep(NA_real_, 3))
+    expect_match(b$notes, "so correlation and calibration slope are not", all = FALSE)
+  }
+})
+
+test_that("a weak model has a note with the score within folds, a good one has none", {
+  withr::local_seed(74)
+  fold <- rep(1:4, 15)
+  y <- rep(0:1, each = 30)
+  noise <- stats::rnorm(60) - c(0, 3, 0, 3)[fold]
+  a <- held_out_numbers(y, noise, fold)
+  by_fold <- vapply(1:4, function(k) weighted_auc(y[fold == k], noise[fold == k], rep(1, 15)), 0)
+  pairs <- vapply(1:4, function(k) prod(table(y[fold == k])), 0)
+  within <- sprintf("within folds the AUC is %.3f", stats::weighted.mean(by_fold, pairs))
+  expect_match(a$notes, within, fixed = TRUE, all = FALSE)
+  expect_null(held_out_numbers(y, 2 * y + 0.7 * stats::rnorm(60), fold)$notes)
+  # gaussian: the correlation of residuals of folds
+  z <- stats::rnorm(60)
+  b <- held_out_numbers(z, noise, fold, "gaussian")
+  rest <- function(v) stats::resid(stats::lm(v ~ factor(fold)))
+  expect_match(b$notes, sprintf("correlation is %.3f", stats::cor(rest(z), rest(noise))),
+               fixed = TRUE, all = FALSE)
+})
+
+test_that("noise: no interval below chance without a note, for real cross-validations", {
+  withr::local_seed(75)
+  for (family in c("binomial", "gaussian")) for (k in 1:6) {
+    data <- cv_problem(family)
+    data$y <- if (family == "binomial") sample(rep(0:1, 30)) else stats::rnorm(60)
+    cv <- suppressWarnings(quick_cv(data, foldid = if (k > 4) 1:60 else sample(rep(1:5, 12))))
+    a <- assess(cv)
+    score <- values_of(a, if (family == "binomial") "auc" else "correlation")
+    chance <- if (family == "binomial") 0.5 else 0
+    if (!isTRUE(score[2] > chance)) {
+      expect_match(a$notes, "folds' intercepts", all = FALSE)
+    }
+  }
 })
 
 # ---- print, plot, refusals -----------------------------------------------------------------------
@@ -341,6 +431,35 @@ test_that("pictures restore graphics parameters, respect mfrow and refuse what d
   expect_silent(plot(separated, type = "calibration"))
   expect_snapshot(refusal(plot(b, type = "roc")))
   expect_snapshot(refusal(plot(a, type = "pr")))
+})
+
+test_that("axis titles with a long name of a class stay inside the figure", {
+  withr::with_pdf(NULL, width = 3.3, height = 3.3, {
+    graphics::plot.new()
+    text <- strrep("impairment ", 9)
+    for (side in 1:2) {
+      title <- side_title(text, side, 1.8, c(0.4, 3), 3.3, 0.2)
+      half <- text_inches(text, title$cex) / 2
+      expect_true(title$middle - half >= 0.4 && title$middle + half <= 3)
+    }
+    expect_equal(side_title("short", 1, 1.8, c(0.4, 3), 3.3, 0.2), list(cex = 1, middle = 1.8))
+  })
+})
+
+test_that("graphical parameters replace the defaults, and unknown ones are refused", {
+  local_device()
+  a <- assess_numbers(rep(0:1, 20), stats::ppoints(40))
+  b <- assess_numbers(1:40, (40:1)^1.5, family = "gaussian")
+  expect_silent(plot(a, lwd = 3, lty = 2))
+  for (x in list(a, b)) {
+    expect_silent(plot(x, "calibration", cex = 2, lwd = 3))
+    expect_silent(plot(x, "calibration", pch = 2))
+    expect_silent(plot(x, "calibration", pch = "x"))
+  }
+  expect_snapshot({
+    refusal(plot(a, cex = 2))
+    refusal(plot(a, "calibration", colour = "red"))
+  })
 })
 
 test_that("pictures are unchanged", {
@@ -392,4 +511,6 @@ test_that("bad input gets a sentence", {
   number <- quick_cv(cv_problem("gaussian"))
   expect_snapshot(refusal(assess(number, x, rep(1, 60))))
   expect_snapshot(refusal(assess(number, x, y)))
+  expect_snapshot(refusal(assess(number, threshold = 0.4)))
+  expect_snapshot(refusal(assess(number$n2gfl.fit, x, 1:60, row = 1, threshold = 0.4)))
 })

@@ -100,10 +100,13 @@ test_that("cells are found in whatever way they were set up", {
 test_that("in cells `which` says what is drawn, one panel in each; the default row's by default", {
   cv <- make_cv(path_fit(c(0.2, 0.1, 0.05)), c(min = 11L, `1se` = 9L, es = 9L))
   expect_identical(cv_plot_data(cv)$default, 2L)
+  other <- make_cv(path_fit(c(0.2, 0.1, 0.05)), c(min = 11L, `1se` = 16L, es = 1L))
+  expect_identical(cv_plot_data(other)$default, c(2L, 3L, 1L))
   withr::with_pdf(NULL, {
     expect_identical(choose_panels(NULL, 3, 2L), 1:3)
     graphics::par(mfrow = c(2, 2))
     expect_identical(choose_panels(NULL, 3, 2L), 2L)
+    expect_identical(choose_panels(NULL, 3, c(2L, 1L)), 2L)
     expect_identical(count_figures(plot(cv, which = c(1, 3))), 2)
     expect_equal(graphics::par("mfg"), c(1, 2, 2, 2))
     table <- stability_table()
@@ -118,8 +121,8 @@ test_that("panels that cannot be read are not drawn, and a message says which we
   small <- function(code, size = c(3, 2.2)) {
     withr::with_pdf(NULL, width = size[1], height = size[2], code)
   }
-  expect_message(small(plot(cv)), paste("A figure of 3 by 2.2 inches has room for 1 of 9 panels",
-                                        "that can be read: which = 4. Give `which`"), fixed = TRUE)
+  expect_message(small(plot(cv)), paste("A figure of 3 by 2.2 inches has room for 2 of 9 panels",
+                                        "that can be read: which = c(1, 4). Give"), fixed = TRUE)
   expect_message(small(plot(fit), c(3.3, 3.3)),
                  "4 of 9 panels that can be read: which = c(1, 4, 6, 9).", fixed = TRUE)
   expect_silent(withr::with_pdf(NULL, plot(cv)))
@@ -129,6 +132,59 @@ test_that("panels that cannot be read are not drawn, and a message says which we
   expect_identical(spread_panels(20, 5, 7L), c(1L, 7L, 10L, 15L, 20L))
   expect_identical(spread_panels(20, 2, 7L), 7L)
   expect_identical(spread_panels(3, 5, 2L), 1:3)
+})
+
+test_that("panels with chosen rows are drawn before others", {
+  expect_identical(spread_panels(5, 3, c(2L, 4L, 3L)), 2:4)
+  expect_identical(spread_panels(9, 4, c(2L, 3L)), c(1L, 2L, 3L, 9L))
+  expect_identical(spread_panels(9, 2, c(5L, 3L, 7L)), c(3L, 5L))
+  expect_identical(spread_panels(9, 1, c(5L, 3L)), 5L)
+})
+
+test_that("legend, title and remarks of curves are those of the drawn panels", {
+  cv <- make_cv(path_fit(c(0.2, 0.1, 0.05)), c(min = 11L, `1se` = 16L, es = 1L))
+  data <- cv_plot_data(cv)
+  expect_identical(choices_among(data, 1:3), data)
+  middle <- choices_among(data, 2L)
+  expect_identical(middle$marks$mark, "min")
+  expect_identical(middle$title, data$title)
+  expect_identical(middle$notes[1],
+                   "Not in this panel: lambda.1se (panel 3), lambda.es (panel 1).")
+  ends <- choices_among(data, c(1L, 3L))
+  expect_null(ends$title)
+  expect_identical(ends$notes[1], "Not in these panels: lambda.min (panel 2).")
+  labels <- function(data, ylim) vapply(curve_legends(data, ylim)[[1]], `[[`, "", "label")
+  expect_identical(labels(middle, data$target + c(-1, 1)), c("lambda.min", data$target_title))
+  expect_identical(labels(middle, data$target + c(1, 2)), "lambda.min")
+})
+
+test_that("a legend that leaves out lambda2 says so", {
+  labels <- function(entries) vapply(entries, function(entry) deparse(entry$label), "")
+  expect_false('"..."' %in% labels(lambda2_entries(1:5)))
+  expect_identical(which(labels(lambda2_entries(1:5, 2)) == '"..."'), 2L)
+  expect_length(lambda2_entries(1:9), 7)
+})
+
+test_that("the title of a colour bar is above its bar, and inside the figure", {
+  withr::with_pdf(NULL, width = 7, height = 5, {
+    graphics::plot.new()
+    for (at in c(0.5, 1.1)) {
+      title <- bar_title("selection probability", at)
+      expect_lte(title$middle + text_inches("selection probability", title$cex) / 2, 7)
+      if (at == 0.5) expect_equal(title$middle, graphics::grconvertX(at, "user", "nfc") * 7)
+    }
+  })
+})
+
+test_that("the picture says how many of the panels it has, one panel included", {
+  chart <- new_chart(1, NULL, c(1.4, 3, 2.9, 1.6), "x", "y", note = c("axes", "1 of 5 panels"))
+  withr::with_pdf(NULL, width = 3.3, height = 2.8, {
+    graphics::plot.new()
+    size <- figure_size()
+    place <- chart_places(1, size, chart, panel_grid(1, size, chart))
+  })
+  expect_identical(vapply(place$legend$entries, `[[`, "", "label"), "1 of 5 panels")
+  expect_null(panels_note(3, 3))
 })
 
 # Where things go in a figure of the given size.
@@ -216,8 +272,8 @@ test_that("letters shrink with the figure, titles fit into it", {
 test_that("a legend in a narrow figure is shorter", {
   data <- cv_plot_data(make_cv(path_fit(c(0.2, 0.1))))
   labels <- function(place) vapply(place$legend$entries, `[[`, "", "label")
-  wide <- labels(places(1, c(7, 5), curve_legends(data)))
-  narrow <- labels(places(1, c(1.65, 1.65), curve_legends(data)))
+  wide <- labels(places(1, c(7, 5), curve_legends(data, data$target + c(-1, 1))))
+  narrow <- labels(places(1, c(1.65, 1.65), curve_legends(data, data$target + c(-1, 1))))
   expect_identical(wide[1:3], c("lambda.min", "lambda.1se", "lambda.es"))
   expect_identical(narrow[1:3], c("min", "1se", "es"))
   # The line of one standard error is explained in both.

@@ -51,6 +51,22 @@ test_that("augment adds fitted values, classes and residuals to data", {
                                newcovariates = age[1:2, , drop = FALSE])[, 1]))
 })
 
+test_that("augment brings the outcome, the table and covariates into the order of the rows", {
+  withr::local_seed(7)
+  x <- matrix(rnorm(20 * 6), 20, dimnames = list(paste0("sub-", 11:30), NULL))
+  y <- stats::setNames(x[, 2] + rnorm(20), rownames(x))
+  table <- data.frame(subject = rownames(x), age = rnorm(20))
+  fit <- n2gfl(x, y, graph_chain(6), lambda1 = 0.1, lambda2 = 0.02, covariates = ~ age,
+               data = table)
+  right <- generics::augment(fit, x, y, table, newcovariates = table)
+  mixed <- sample(20)
+  expect_false(identical(mixed, 1:20))
+  moved <- suppressMessages(generics::augment(fit, x, y[mixed], table[mixed, ],
+                                              newcovariates = table[mixed, ]))
+  expect_identical(moved$subject, rownames(x))
+  expect_equal(moved, right, ignore_attr = TRUE)
+})
+
 test_that("augment of a cross-validation takes the chosen row", {
   withr::local_seed(6)
   x <- matrix(rnorm(40 * 6), 40)
@@ -65,6 +81,13 @@ test_that("tidiers refuse what they cannot use", {
   fit <- path_fit()
   x <- matrix(0, 3, 12)
   expect_snapshot(refusal(generics::tidy(fit, return_zeros = "no")))
+  cv <- make_cv(fit)
+  expect_snapshot({
+    refusal(generics::tidy(fit, return_zeroes = TRUE))
+    refusal(generics::tidy(cv, conf.level = 0.9))
+    refusal(generics::glance(fit, row = 1))
+    refusal(generics::glance(cv, row = 1))
+  })
   expect_snapshot(refusal(generics::augment(fit)))
   expect_snapshot(refusal(generics::augment(fit, x)))
   expect_snapshot(refusal(generics::augment(fit, x, row = 2, data = list())))
@@ -100,4 +123,18 @@ test_that("autoplot draws the data of plot()", {
   expect_identical(map$data[[1]]$fill[1], zero_colour)
   expect_snapshot(refusal(ggplot2::autoplot(fit, what = "map")))
   expect_snapshot(refusal(ggplot2::autoplot(cv, type = "map")))
+})
+
+test_that("ggplots: labels are not cut at a panel's edge, captions fit a column of 3.3 inches", {
+  skip_if_not_installed("ggplot2")
+  fit <- path_fit(c(0.2, 0.1))
+  expect_identical(ggplot2::autoplot(fit)$coordinates$clip, "off")
+  data <- cv_plot_data(make_cv(fit))
+  data$notes <- paste("lambda.1se has at most as many regions as lambda.min, but more features",
+                      "(1234 against 567).")
+  lines <- strsplit(choice_labels(data)$caption, "\n")[[1]]
+  withr::with_pdf(NULL, {
+    graphics::plot.new()
+    expect_true(all(text_inches(lines, 7.5 / 12) < 3.3 - 10 / 72))
+  })
 })
