@@ -514,3 +514,18 @@ test_that("bad input gets a sentence", {
   expect_snapshot(refusal(assess(number, threshold = 0.4)))
   expect_snapshot(refusal(assess(number$n2gfl.fit, x, 1:60, row = 1, threshold = 0.4)))
 })
+
+test_that("a plain outcome beside a table in another order is put in order with it", {
+  withr::local_seed(11)
+  x <- matrix(stats::rnorm(60 * 6), 60, dimnames = list(paste0("p", 1:60), NULL))
+  table <- data.frame(id = rownames(x), score = rowSums(x[, 1:3]) + stats::rnorm(60),
+                      age = stats::rnorm(60))
+  fit <- n2gfl(x, score ~ age, data = table, lambda2 = 0, lambda1 = 0.1)
+  moved <- table[sample(60), ]
+  right <- assess(fit, x, table$score, newcovariates = table)
+  expect_identical(suppressMessages(assess(fit, x, moved$score, newcovariates = moved))$measures,
+                   right$measures)
+  expect_identical(
+    suppressMessages(residuals(fit, x, moved$score, covariates = moved)),
+    residuals(fit, x, table$score, covariates = table))
+})
