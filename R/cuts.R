@@ -6,18 +6,21 @@ plane_axes <- list(
 )
 
 # The panels of a picture of cuts. `look` is a list: paint, alpha, radiological, outline, theme.
-cut_panels <- function(layers, type, cuts, ncuts, look) {
-  # A volume of one slice has one cut.
-  if (type == "slice") cuts <- layers$over$mm$z
-  planes <- switch(type, ortho = c("coronal", "sagittal", "axial"), mosaic = "axial",
-                   slice = "axial", type)
-  if (is.null(cuts)) cuts <- choose_cuts(layers, type, ncuts)
-  at <- if (type == "ortho") cuts[c(2, 1, 3)] else cuts
+cut_panels <- function(layers, type, cuts, look) {
+  where <- cut_places(type, cuts)
   cross <- if (type == "ortho") cuts
   panels <- Map(function(plane, at) cut_panel(layers, plane, at, look, cross),
-                rep_len(planes, length(at)), at, USE.NAMES = FALSE)
+                where$plane, where$at, USE.NAMES = FALSE)
   warn_outside(panels, layers)
   panels
+}
+
+# The plane and the mm of each cut; `cuts` are x, y, z for "ortho".
+cut_places <- function(type, cuts) {
+  plane <- switch(type, ortho = c("coronal", "sagittal", "axial"), mosaic = "axial",
+                  slice = "axial", type)
+  at <- if (type == "ortho") cuts[c(2, 1, 3)] else cuts
+  list(plane = rep_len(plane, length(at)), at = unname(at))
 }
 
 # One cut: what is drawn, where, and how.

@@ -39,7 +39,10 @@
 #'
 #' **Labels.** An image of whole numbers, such as an atlas, is drawn with one colour per number when
 #' `labels` is given, or when its header says that it holds labels (NIfTI's intent code 1002, which
-#' `write_map(what = "region")` sets). The key names those that are in the picture.
+#' `write_map(what = "region")` sets). The key names those that are in the picture, the largest
+#' first, as many as the page has room for. There are 34 colours. In an image with more labels than
+#' that, colours are given to the labels in the picture. If these are more than 34, some share a
+#' colour, but no two that touch each other in the picture do; the key and a message say so.
 #' @param object A fit from [n2gfl()] or [cv.n2gfl()] that was made from images, or stability
 #'   selection, whose probabilities are drawn; the images themselves, whose mean is drawn; an image
 #'   of class `nifti` (package oro.nifti) or `niftiImage` (package RNifti); or a numeric vector with
@@ -111,17 +114,20 @@ plot_map <- function(object, s = NULL,
   theme <- themes[[match_choice(background, "background", c("white", "black"))]]
   map <- over_threshold(map_of(object, s, row, like), threshold)
   map$codes <- label_codes(map, labels)
-  scale <- picture_scale(map, zlim, check_palette(palette), labels, check_text(label, "label"))
-  look <- list(paint = scale$paint, alpha = map_alpha(alpha, map), theme = theme, style = style,
+  look <- list(alpha = map_alpha(alpha, map), theme = theme, style = style,
                radiological = check_flag(radiological, "radiological"),
                outline = check_flag(outline, "outline"))
   where <- list(cuts = check_cuts(cuts, type), ncuts = check_ncuts(ncuts),
                 views = check_views(views, radiological), space = check_space(space))
+  scale <- picture_scale(map, zlim, check_palette(palette), labels, check_text(label, "label"))
   legend <- check_flag(legend, "legend")
   cex <- check_positive(cex, "cex")
   main <- check_text(main, "main") %or% map$title
 
-  panels <- if (is.null(map$mesh)) volume_panels(map, type, template, where, look) else {
+  stage <- if (is.null(map$mesh)) volume_stage(map, type, template, where)
+  if (!is.null(map$codes)) scale <- shown_labels(scale, map, stage)
+  look$paint <- scale$paint
+  panels <- if (is.null(map$mesh)) volume_panels(stage, where, look) else {
     mesh_panels(map$values, map$mesh, mesh_views(views, radiological, map), look)
   }
   bar <- if (legend) drawn_bar(scale$bar, map, panels, look)
@@ -129,17 +135,25 @@ plot_map <- function(object, s = NULL,
   invisible(panels)
 }
 
-volume_panels <- function(map, type, template, where, look) {
+# What is drawn of a volume and where: the layers, the type, and the mm of the cuts.
+volume_stage <- function(map, type, template, where) {
   layers <- map_layers(map, template, where$space)
+  # A volume of one slice has one cut.
+  if (layers$flat) return(list(layers = layers, type = "slice", cuts = layers$over$mm$z))
   cuts <- where$cuts
-  if (layers$flat) type <- "slice"
-  if (type == "3d") return(glass_panels(layers, where$views, look))
-  # The number of a label is not a weight: the labelled voxels alone decide where to cut.
-  if (is.null(cuts) && !is.null(map$codes) && type != "slice") {
-    cuts <- choose_cuts(replace(layers, "over", list(as_marks(layers$over))), type,
-                        where$ncuts)
+  if (is.null(cuts) && type != "3d") {
+    # The number of a label is not a weight: the labelled voxels alone decide where to cut.
+    seen <- if (is.null(map$codes)) layers else {
+      replace(layers, "over", list(as_marks(layers$over)))
+    }
+    cuts <- choose_cuts(seen, type, where$ncuts)
   }
-  cut_panels(layers, type, cuts, where$ncuts, look)
+  list(layers = layers, type = type, cuts = cuts)
+}
+
+volume_panels <- function(stage, where, look) {
+  if (stage$type == "3d") return(glass_panels(stage$layers, where$views, look))
+  cut_panels(stage$layers, stage$type, stage$cuts, look)
 }
 
 as_marks <- function(layer) replace(layer, "volume", list(layer$volume != 0))
@@ -254,12 +268,7 @@ drawn_bar <- function(bar, map, panels, look) {
     range <- contrast_range(map$space$mean[!is.na(map$space$mean)])
     return(new_bar(range, function(v) grey_colours(v, range), bar$title))
   }
-  in_cuts <- !is.null(panels[[1]]$over)
-  if (!is.null(bar$key)) {
-    shown <- if (in_cuts) unlist(lapply(panels, function(p) p$over$values)) else map$values
-    bar <- shown_labels(bar, shown)
-  }
-  if (!in_cuts || is.null(bar)) return(bar)
+  if (is.null(panels[[1]]$over) || is.null(bar)) return(bar)
   faded <- function(colours) {
     mixed <- look$alpha * grDevices::col2rgb(colours) + (1 - look$alpha) * 140
     grDevices::rgb(t(mixed), maxColorValue = 255)

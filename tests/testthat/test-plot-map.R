@@ -115,7 +115,7 @@ test_that("a mosaic has no blank slice, and as many as the page has room for", {
   layers <- map_layers(map)
   for (size in list(c(7, 6), c(3.3, 2.8), c(2, 1))) {
     local_device(size[1], size[2])
-    panels <- cut_panels(layers, "mosaic", NULL, NULL, plain_look())
+    panels <- cut_panels(layers, "mosaic", choose_cuts(layers, "mosaic", NULL), plain_look())
     expect_true(all(vapply(panels, function(panel) any(panel$over$values > 0), NA)))
     expect_gte(length(panels), 4)
     place <- draw_panels(panels)
