@@ -249,7 +249,12 @@ over_threshold <- function(map, threshold) {
   map$threshold <- if (!is.null(threshold)) check_nonnegative(threshold, "threshold") else {
     map$cutoff %or% 0
   }
+  largest <- max(abs(map$values), 0)
   map$values[abs(map$values) < map$threshold - 1e-9] <- 0
+  if (!is.null(threshold) && largest > 0) {
+    map$empty <- paste0("no value reaches the threshold ", number_text(map$threshold),
+                        " (largest ", number_text(signif(largest, 3)), ")")
+  }
   map
 }
 

@@ -102,6 +102,12 @@ test_that("the picture and one message tell of an empty map or a cut outside the
                         space = cohort$space, graph = cohort$graph,
                         grid = data.frame(lambda1 = 1, lambda2 = 0)), class = "n2gfl")
   expect_message(plot_map(fit), "An empty map: no feature is selected.", fixed = TRUE)
+  expect_message(plot_map(fit, threshold = 3), "An empty map: no feature is selected.",
+                 fixed = TRUE)
+  fit$beta[3, 1] <- -0.9712
+  expect_message(plot_map(fit, threshold = 100),
+                 "An empty map: no value reaches the threshold 100 (largest 0.971).", fixed = TRUE)
+  expect_no_message(plot_map(fit, threshold = 0.9))
 })
 
 test_that("a mosaic has no blank slice, and as many as the page has room for", {
