@@ -42,6 +42,7 @@ map_layers <- function(map, template = NULL, space = NULL) {
   inside <- fill(1, 0)
   under <- anatomy_layer(map, template, space)
   if (is.null(under)) under <- c(fill(map$space$mean, NA_real_), air = -Inf)
+  else warn_beside(under, over, if (is.null(template)) "the MNI template" else "`template`")
   list(under = under, over = over, inside = inside, bounds = shown_bounds(under, over, inside),
        reach = layer_bounds(inside, inside$volume > 0), flat = dim(over$volume)[3] == 1,
        range = contrast_range(under$volume[which(under$volume > under$air)]),
@@ -55,7 +56,7 @@ shown_bounds <- function(under, over, inside) {
   on <- over$volume != 0
   whole <- all(inside$volume > 0) && any(on)
   if (under$air == -Inf) return(layer_bounds(over, if (whole) on else inside$volume > 0))
-  bounds <- layer_bounds(under, !is.na(under$volume) & under$volume > under$air)
+  bounds <- layer_bounds(under, has_tissue(under))
   if (!any(on)) return(bounds)
   map <- layer_bounds(over, on)
   rbind(low = pmin(bounds["low", ], map["low", ]), high = pmax(bounds["high", ], map["high", ]))
@@ -140,6 +141,38 @@ with_air <- function(layer) {
   if (!length(values)) stop_bad("`template` must have finite values, but it has none.")
   low <- min(values, 0)
   c(layer, air = low + 0.12 * (contrast_range(values)[2] - low))
+}
+
+# Says if the map lies beside the anatomy: the two are then not in the same space, whatever the
+# header says.
+warn_beside <- function(under, over, name) {
+  on <- over$volume != 0
+  if (!any(on)) return(invisible())
+  share <- function(head) mean(at_grid(head, under, over)[on])
+  head <- has_tissue(under)
+  within <- share(head)
+  # Dark places inside the head, such as ventricles, belong to it.
+  if (within < 0.5) within <- share(filled_volume(head) > 0)
+  if (within >= 0.5) return(invisible())
+  warning("`object` must be in the space of ", name, ", but ",
+          if (within == 0) "none" else paste0("only ", ceiling(100 * within), "%"),
+          " of the voxels of the map lie in that head",
+          if (name != "`template`") paste0(": is it in MNI space? With space = \"native\" it is ",
+                                           "drawn without the template"), ".", call. = FALSE)
+}
+
+has_tissue <- function(layer) !is.na(layer$volume) & layer$volume > layer$air
+
+# What `volume`, on the grid of the layer `from`, holds at the voxels of the layer `to`; FALSE
+# outside.
+at_grid <- function(volume, from, to) {
+  half <- half_step(from)
+  index <- lapply(1:3, function(k) {
+    at <- round(1 + (to$mm[[k]] - from$mm[[k]][1]) / (2 * half[k]))
+    ifelse(at >= 1 & at <= dim(volume)[k], at, NA)
+  })
+  found <- volume[index[[1]], index[[2]], index[[3]], drop = FALSE]
+  replace(found, is.na(found), FALSE)
 }
 
 # What lies outside of the head in one slice: air that a straight line from the border reaches.

@@ -216,3 +216,31 @@ test_that("a template that nobody asked for is announced, one that was is not", 
   expect_no_message(plot_map(map, space = "mni"))
   expect_no_message(plot_map(map, space = "native"))
 })
+
+test_that("one warning tells of a map that lies beside the head", {
+  skip_if(is.null(mni_layer()), "oro.nifti has no template")
+  local_device()
+  map <- function(corner) {
+    volume <- array(0, c(10, 10, 10))
+    volume[3:8, 3:8, 3:8] <- 1
+    image <- RNifti::asNifti(volume)
+    affine <- diag(c(4, 4, 4, 1))
+    affine[1:3, 4] <- corner
+    RNifti::sform(image) <- structure(affine, code = 4L)
+    image
+  }
+  said <- function(...) testthat::capture_warnings(suppressMessages(plot_map(...)))
+  template <- map(c(100, 0, 0))
+  warnings <- c(said(map(c(100, 0, 0))), said(map(c(68, -20, 0))),
+                said(map(c(0, 0, 0)), template = template))
+  expect_snapshot(cat(warnings, sep = "\n"))
+  for (fine in list(said(map(c(0, -20, 0))), said(map(c(100, 0, 0)), space = "native"),
+                    said(map(c(100, 0, 0)), template = template))) {
+    expect_identical(fine, character(0))
+  }
+  # The middle of a hollow head is inside of it.
+  shell <- array(1, c(10, 10, 10))
+  shell[3:8, 3:8, 3:8] <- 0
+  shell <- RNifti::asNifti(shell, reference = map(c(0, 0, 0)))
+  expect_identical(said(map(c(0, 0, 0)), template = shell), character(0))
+})
