@@ -186,25 +186,46 @@ choose_cuts <- function(layers, type, ncuts) {
   sort(mm[utils::head(wanted, ncuts)])
 }
 
-# Axial cuts at even distances through the slices that hold a fair part of the mask: the first and
-# the last slice of a brain are nearly empty.
+# Axial cuts a constant number of slices apart, through those that hold a fair part of the mask: the
+# first and the last slice of a brain are nearly empty.
 mosaic_cuts <- function(layers, ncuts) {
   size <- apply(layers$inside$volume > 0, 3, sum)
-  inside <- range(which(size >= 0.1 * max(size)))
-  inside <- inside[1]:inside[2]
-  if (is.null(ncuts)) ncuts <- mosaic_count(layers$bounds, length(inside))
-  if (length(inside) > ncuts) inside <- inside[round(seq(1, length(inside), length.out = ncuts))]
-  layers$over$mm$z[inside]
+  fair <- range(which(size >= 0.1 * max(size)))
+  most <- diff(fair) + 1
+  if (is.null(ncuts)) ncuts <- mosaic_count(layers$bounds, most)
+  if (ncuts >= most) return(layers$over$mm$z[fair[1]:fair[2]])
+  weight <- apply(abs(layers$over$volume), 3, sum)
+  layers$over$mm$z[even_slices(ncuts, fair, range(which(size > 0)), weight)]
 }
 
-# How many cuts fill the page best, at most 24, in full rows and with readable panels.
+# `ncuts` slices a constant step apart. They span `fair` as well as they can and stay in `all`, both
+# ranges of slices. Of the possible first slices, the one whose cuts show most of the map; if there
+# are ties, the one whose cuts are most central.
+even_slices <- function(ncuts, fair, all, weight) {
+  step <- mosaic_step(ncuts, fair, all)
+  reach <- step * (ncuts - 1)
+  first <- all[1]:(all[2] - reach)
+  slices <- outer(first, step * (seq_len(ncuts) - 1), "+")
+  shown <- round(rowSums(matrix(weight[slices], nrow(slices))) / max(weight, 1e-300), 9)
+  slices[order(-shown, abs(first + reach / 2 - mean(fair)))[1], ]
+}
+
+mosaic_step <- function(ncuts, fair, all) {
+  if (ncuts == 1) return(1)
+  step <- round(diff(fair) / (ncuts - 1))
+  max(1, min(step, floor(diff(all) / (ncuts - 1))))
+}
+
+# How many cuts fill the page best, at most 24, in full rows and with readable panels. Cuts a whole
+# number of slices apart must be able to span most of the `most` slices.
 mosaic_count <- function(bounds, most) {
   if (most <= 6) return(most)
   size <- graphics::par("fin") - c(0.9, 0.4)
   mm <- bounds["high", 1:2] - bounds["low", 1:2] + panel_gap
   choices <- expand.grid(across = 1:12, down = 1:8)
   count <- choices$across * choices$down
-  choices <- choices[count <= min(24, most) & count >= 4, ]
+  spanned <- 1 + floor((most - 1) / pmax(1, count - 1)) * (count - 1)
+  choices <- choices[count <= min(24, most) & count >= 4 & spanned >= 0.85 * most, ]
   count <- choices$across * choices$down
   scale <- pmin(size[1] / choices$across / mm[1], (size[2] / choices$down - 0.15) / mm[2])
   readable <- scale * mm[1] >= 1.3 * least_panel

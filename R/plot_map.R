@@ -13,8 +13,8 @@
 #'
 #' **Cuts** go through the largest regions: the three cuts of `"ortho"` through the largest, those
 #' of `"axial"`, `"coronal"` and `"sagittal"` through one region after the other, then where most
-#' voxels are. `"mosaic"` shows axial cuts at even distances. A region's size is the sum of its
-#' absolute values.
+#' voxels are. `"mosaic"` shows axial cuts a constant number of slices apart, placed such that they
+#' show most of the map. A region's size is the sum of its absolute values.
 #'
 #' **Anatomy** is drawn in greys from its 2nd to its 98th percentile, bright where values are high:
 #' in a T1 image white matter is bright and fluid is dark. The paper around the head is white, or

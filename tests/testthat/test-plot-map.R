@@ -133,6 +133,38 @@ test_that("a mosaic has no blank slice, and as many as the page has room for", {
   expect_equal(range(choose_cuts(layers, "axial", 30L)), c(3, 26))
 })
 
+test_that("the cuts of a mosaic are a constant number of slices apart and show the map", {
+  for (all in list(c(1, 20), c(3, 22))) for (ncuts in 1:17) {
+    fair <- all + c(2, -1)
+    slices <- even_slices(ncuts, fair, all, rep(1, 25))
+    expect_length(slices, ncuts)
+    expect_true(all(slices >= all[1] & slices <= all[2]))
+    expect_lte(length(unique(diff(slices))), 1)
+    # The widest step that fits: one more would leave the image or be too wide.
+    step <- c(diff(slices), 1)[1]
+    expect_true(ncuts == 1 || (step + 1) * (ncuts - 1) > diff(fair) - 0.5 * (ncuts - 1))
+  }
+  # Of 20 slices, 5 cuts can begin at slice 1 to 4.
+  at <- function(k) even_slices(5, c(1, 20), c(1, 20), replace(numeric(20), k, 1))
+  for (k in 1:20) expect_true(k %in% at(k))
+  expect_identical(at(integer(0))[1], 2)
+  # 6 mm voxels, as they are drawn.
+  local_device(7, 4)
+  mask <- array(TRUE, c(10, 12, 13))
+  affine <- diag(c(6, 6, 6, 1))
+  affine[1:3, 4] <- c(-27, -33, -41)
+  values <- replace(numeric(length(mask)), c(770, 771), 1)
+  images <- new_images(matrix(0, 2, length(mask)), graph_mask(mask),
+                       new_space(mask, affine, rep(1, length(mask))), c("a", "b"))
+  for (ncuts in list(3, 5, 6, NULL)) {
+    panels <- plot_map(values, like = images, type = "mosaic", ncuts = ncuts)
+    at <- vapply(panels, `[[`, 0, "at")
+    expect_length(unique(diff(at)), 1)
+    expect_true(any(vapply(panels, function(panel) any(panel$over$values != 0), NA)))
+    expect_gte(max(at) - min(at), 48)
+  }
+})
+
 test_that("regions are ranked by weight and met by their cut", {
   layer <- list(volume = array(0, c(5, 5, 5)), mm = list(x = 1:5, y = 1:5, z = 1:5))
   layer$volume[1, 1, 1:4] <- 1
