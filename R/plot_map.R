@@ -44,9 +44,9 @@
 #' that, colours are given to the labels in the picture. If these are more than 34, some share a
 #' colour, but no two that touch each other in the picture do; the key and a message say so.
 #' @param object A fit from [n2gfl()] or [cv.n2gfl()] that was made from images, or stability
-#'   selection, whose probabilities are drawn; the images themselves, whose mean is drawn; an image
-#'   of class `nifti` (package oro.nifti) or `niftiImage` (package RNifti); or a numeric vector with
-#'   one value per feature, and `like`.
+#'   selection, whose probabilities are drawn; the images themselves, whose mean is drawn; the path
+#'   of a NIfTI file, or an image of class `nifti` (package oro.nifti) or `niftiImage` (package
+#'   RNifti); or a numeric vector with one value per feature, and `like`.
 #' @param s Which fit: `"lambda.min"` (what `NULL` means), `"lambda.1se"`, `"lambda.es"` for a
 #'   cross-validation, or `c(lambda1 = , lambda2 = )` from the grid.
 #' @param type `"ortho"` (three cuts at right angles), `"axial"`, `"coronal"`, `"sagittal"`,
@@ -163,6 +163,7 @@ as_marks <- function(layer) replace(layer, "volume", list(layer$volume != 0))
 # list(values, space or mesh, name, title): one value per feature. Images alone have their mean as
 # anatomy and no values. `threshold` is the default threshold, `empty` says why a map is empty.
 map_of <- function(object, s = NULL, row = NULL, like = NULL) {
+  if (is_path(object)) return(map_of_file(object))
   if (inherits(object, "niftiImage") || oro.nifti::is.nifti(object)) return(map_of_image(object))
   if (is_images(object) && !is_surface(object$space)) {
     return(list(values = numeric(ncol(object$x)), space = object$space, name = "mean"))
@@ -230,18 +231,37 @@ feature_place <- function(object, name) {
   list(space = image_space(object, name))
 }
 
-# Everything that is not zero in an image; it is its own mask.
+is_path <- function(object) {
+  is.character(object) && !inherits(object, "niftiImage") && length(object) == 1 && !is.na(object)
+}
+
+map_of_file <- function(path) {
+  file <- open_nifti(path, "object")
+  check_one_volume(file)
+  map_of_volume(read_values(file, name = "object", numbers = TRUE), file, read_header(file))
+}
+
 map_of_image <- function(image) {
   opened <- open_image(image, "object", values = FALSE)
+  check_one_volume(opened)
+  header <- opened$header
+  if (is_oro(image)) header$intent_code <- image@intent_code
+  map_of_volume(image_array(image), opened, header)
+}
+
+check_one_volume <- function(opened) {
   if (opened$volumes > 1) {
-    stop_bad("`object` must be an image with three dimensions, not ", length(dim(image)), ".")
+    stop_bad("`object` must be an image with three dimensions, not 4 with ", opened$volumes,
+             " volumes.")
   }
-  values <- array(as.double(image_array(image)), opened$dim)
+}
+
+# Everything that is not zero in an image; it is its own mask.
+map_of_volume <- function(values, opened, header) {
+  values <- as.double(values)
   values[!is.finite(values)] <- 0
-  space <- new_space(array(TRUE, opened$dim), opened$affine, rep(NA_real_, length(values)),
-                     opened$header)
-  intent <- if (is_oro(image)) image@intent_code else RNifti::niftiHeader(image)$intent_code
-  list(values = as.vector(values), space = space, name = "value", is_label = intent == 1002)
+  space <- new_space(array(TRUE, opened$dim), opened$affine, rep(NA_real_, length(values)), header)
+  list(values = values, space = space, name = "value", is_label = header$intent_code == 1002)
 }
 
 # The map with zeros where it is not drawn.

@@ -210,6 +210,23 @@ test_that("images of other packages are drawn as they are", {
   expect_identical(lapply(plot_map(oro.nifti::nii2oro(image)), function(p) p$over$values), expected)
 })
 
+test_that("the path of a file is drawn as the image in it", {
+  local_device()
+  map <- stored_map("LAS")
+  volume <- replace(array(0, map$space$dim), map$space$mask, map$values)
+  header <- map$space$header
+  image <- RNifti::asNifti(volume, reference = header)
+  file <- withr::local_tempfile(fileext = ".nii.gz")
+  RNifti::writeNifti(image, file, datatype = "double")
+  expect_equal(drawn(plot_map(file)), drawn(plot_map(image)))
+  expect_false(map_of(file)$is_label)
+  header$intent_code <- 1002L
+  RNifti::writeNifti(RNifti::asNifti(array(0:1, dim(volume)), reference = header), file)
+  expect_true(map_of(file)$is_label)
+  RNifti::writeNifti(array(0, c(2, 2, 2, 2)), file)
+  expect_snapshot(refusal(plot_map(file)))
+})
+
 test_that("a template has its own grid", {
   local_device()
   map <- stored_map()
