@@ -176,7 +176,7 @@ at_grid <- function(volume, from, to) {
 }
 
 # What lies outside of the head in one slice: air that a straight line from the border reaches.
-# Dark voxels inside, such as ventricles, stay.
+# Dark voxels inside, such as ventricles, stay. Specks of noise in the air are outside, too.
 outside_head <- function(slice, air) {
   head <- !is.na(slice) & slice > air
   between <- function(line) {
@@ -186,7 +186,34 @@ outside_head <- function(slice, air) {
   }
   across <- t(apply(head, 1, between))
   up <- apply(head, 2, between)
-  !(across & up)
+  !without_specks(matrix(across & up, nrow(slice)))
+}
+
+# The connected parts of a slice that are not tiny beside the largest one. Several may be large: the
+# poles of the temporal lobes, for example, are separate in low slices.
+without_specks <- function(on) {
+  if (!any(on)) return(on)
+  part <- connected_parts(graph_mask(on))
+  size <- tabulate(part)
+  replace(on, which(on)[size[part] < 0.05 * max(size)], FALSE)
+}
+
+# How opaque the anatomy is: not at all outside of the head, half at its edge. Skin is blurred into
+# the air, which is black: without its dark rim the head has a clean edge on white paper. The rim is
+# what is darker than `dark` within `width` pixels of the air. Where the image ends there is no rim.
+head_opacity <- function(slice, air, dark, width) {
+  outside <- outside_head(slice, air)
+  for (k in seq_len(width)) outside <- outside | (is_beside(outside) & slice < dark)
+  outside <- !without_specks(!outside)
+  ifelse(outside, 0, ifelse(is_beside(outside), 0.5, 1))
+}
+
+# Which pixels have one that is on to their left or right, above or below.
+is_beside <- function(on) {
+  rows <- nrow(on)
+  columns <- ncol(on)
+  rbind(on[-1, , drop = FALSE], FALSE) | rbind(FALSE, on[-rows, , drop = FALSE]) |
+    cbind(on[, -1, drop = FALSE], FALSE) | cbind(FALSE, on[, -columns, drop = FALSE])
 }
 
 # ---- the MNI template ----------------------------------------------------------------------------

@@ -30,7 +30,7 @@ cut_panel <- function(layers, plane, at, look, cross = NULL) {
   across <- sort(mirror * layers$bounds[, axes["across"]])
   up <- layers$bounds[, axes["up"]]
   slices <- lapply(layers[c("under", "over", "inside")], cut_layer, axes, at, mirror)
-  under <- without_air(slices$under, layers$under$air)
+  under <- without_air(slices$under, layers$under$air, layers$range)
   over <- slices$over
   if (!is.null(cross)) cross <- c(mirror * cross[axes["across"]], cross[axes["up"]])
   list(
@@ -41,7 +41,7 @@ cut_panel <- function(layers, plane, at, look, cross = NULL) {
     under = under, over = over, note = if (is_blank(under, over)) "outside the image",
     draw = function(h, v) {
       clip_panel(h(across), v(up))
-      draw_layer(under, h, v, grey_colours(under$values, layers$range))
+      draw_layer(under, h, v, fade_edge(grey_colours(under$values, layers$range), under$opacity))
       draw_layer(over, h, v, see_through(look$paint(over$values), look$alpha))
       if (look$outline) draw_mask_border(slices$inside, h, v)
       if (!is.null(cross)) draw_cross(cross, h, v, across, up)
@@ -75,9 +75,12 @@ cut_layer <- function(layer, axes, at, mirror) {
        half = unname(half[axes[c("across", "up")]]))
 }
 
-# The air around the head in a slice of a template is not drawn.
-without_air <- function(slice, air) {
-  if (air > -Inf && !is.null(slice$values)) slice$values[outside_head(slice$values, air)] <- NA
+# The air around the head in a slice of a template is not drawn, and the last mm before it fade.
+without_air <- function(slice, air, range) {
+  if (air == -Inf || is.null(slice$values)) return(slice)
+  slice$opacity <- head_opacity(slice$values, air, dark = range[1] + 0.3 * diff(range),
+                                width = ceiling(2 / min(slice$half)))
+  slice$values[slice$opacity == 0] <- NA
   slice
 }
 
@@ -123,6 +126,12 @@ see_through <- function(colours, alpha) {
   drawn <- !is.na(colours)
   if (any(drawn)) colours[drawn] <- grDevices::adjustcolor(colours[drawn], alpha)
   colours
+}
+
+fade_edge <- function(colours, opacity) {
+  if (is.null(opacity)) return(colours)
+  edge <- which(opacity < 1 & opacity > 0)
+  replace(colours, edge, see_through(colours[edge], 0.5))
 }
 
 draw_mask_border <- function(slice, h, v) {

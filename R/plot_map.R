@@ -23,10 +23,21 @@
 #' sform), and the mean of the images for all others.
 #'
 #' The MNI template is the linear average of 152 heads, 2 mm, that comes with the package oro.nifti.
-#' Large letters L and R are painted through all slices of that file. They are removed here: painted
-#' voxels get the value of the same place in the other hemisphere or, if that is painted too (two
-#' strips beside the basal ganglia), a smooth interpolation. That is good enough to see where a
-#' map lies; for a picture in which the anatomy itself matters, give a `template` of your own.
+#' Large letters L and R are painted through all slices of that file. They are removed here, so the
+#' anatomy is not the true one in these columns, at every z:
+#'
+#' * Columns painted on one side get the mirrored anatomy of the other hemisphere. They lie between
+#'   x = -70 and -16 mm, y = -60 and 16 mm on the left, and between x = 4 and 54 mm, y = -58 and 14
+#'   mm on the right.
+#' * Columns painted on both sides are interpolated from their surroundings and show no detail: x
+#'   from 16 to 30 mm and y from -56 to 14 mm, and x from 42 to 54 mm and y from -60 to -44 mm, on
+#'   the left and on the right. The first strip holds most of the amygdala, the pallidum, the
+#'   putamen and the parahippocampal gyrus, half of the hippocampus, and parts of the
+#'   pulvinar, the caudate, the fusiform gyrus and the cerebellum; the second holds parts of the
+#'   angular gyrus, the inferior parietal lobule and the middle and inferior temporal gyri.
+#'
+#' That is good enough to see where a map lies. For a publication, above all about these structures,
+#' give a `template` of your own.
 #'
 #' **Colours** are warm for positive and cold for negative values, darker away from zero. The bar
 #' begins at zero when all values have one sign, and is symmetric when both occur. Probabilities

@@ -34,6 +34,37 @@ test_that("paper is around the head, not in it", {
   expect_lt(layer$air, 50)
 })
 
+test_that("noise in the air and the dark rim of the head are not drawn, its edge is faded", {
+  slice <- matrix(1, 21, 21)
+  slice[4:18, 4:18] <- 40   # skin blurred into air
+  slice[5:17, 5:17] <- 100
+  slice[9:12, 9:12] <- 40   # dark inside
+  slice[1, 20] <- 50        # noise
+  expect_identical(sum(!outside_head(slice, 10)), 225L)
+  expect_true(outside_head(slice, 10)[1, 20])
+  opacity <- head_opacity(slice, air = 10, dark = 60, width = 2)
+  expect_true(all(opacity[4, ] == 0) && opacity[1, 20] == 0)
+  expect_true(all(opacity[5, 5:17] == 0.5) && all(opacity[6:16, 6:16] == 1))
+  # Bright tissue stops the rim; where the image ends there is no air.
+  expect_identical(head_opacity(slice[, 9:21], 10, 60, 2)[6:16, 1], rep(1, 11))
+  # A second part that is large stays.
+  slice[4:18, 10:11] <- 1
+  expect_identical(sum(!outside_head(slice, 10)), 195L)
+  colours <- c("#000000", NA, "#FFFFFF")
+  expect_identical(fade_edge(colours, c(0.5, 0, 1)), c("#00000080", NA, "#FFFFFF"))
+  expect_identical(fade_edge("#000000", NULL), "#000000")
+})
+
+test_that("the rim of the template is not dark on white paper", {
+  layer <- mni_layer()
+  skip_if(is.null(layer), "oro.nifti has no template")
+  slice <- without_air(cut_layer(layer, plane_axes$axial, 12, 1), layer$air, c(26, 191))
+  edge <- slice$values[slice$opacity == 0.5]
+  expect_gt(stats::quantile(edge, 0.1), 75)
+  # One part, without specks.
+  expect_identical(max(connected_parts(graph_mask(slice$opacity > 0))), 1L)
+})
+
 test_that("letters, captions and cross are readable on black", {
   local_device()
   map <- stored_map()
@@ -85,6 +116,19 @@ test_that("the letters are taken out of the template, and nothing else is change
   opened <- read_array(system.file("nifti", "mniRL.nii.gz", package = "oro.nifti"), "template")
   painted <- painted_columns(opened$values)
   expect_gt(sum(painted), 1000)
+  # The strips that the page of plot_map() gives: painted on both sides, so interpolated.
+  both <- which(painted & painted[91:1, ], arr.ind = TRUE)
+  x <- abs(template$mm$x[both[, 1]])
+  y <- template$mm$y[both[, 2]]
+  expect_identical(range(x[x < 36]), c(16, 30))
+  expect_identical(range(y[x < 36]), c(-56, 14))
+  expect_identical(range(x[x > 36]), c(42, 54))
+  expect_identical(range(y[x > 36]), c(-60, -44))
+  once <- which(painted & !painted[91:1, ], arr.ind = TRUE)
+  x <- template$mm$x[once[, 1]]
+  y <- template$mm$y[once[, 2]]
+  expect_identical(c(range(x[x < 0]), range(y[x < 0])), c(-70, -16, -60, 16))
+  expect_identical(c(range(x[x > 0]), range(y[x > 0])), c(4, 54, -58, 14))
   kept <- array(!painted, dim(opened$values))
   expect_identical(template$volume[kept], as.double(opened$values[kept]))
   expect_false(any(painted_columns(template$volume)))
