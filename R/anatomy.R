@@ -33,7 +33,8 @@ half_step <- function(layer) {
 }
 
 # The anatomy (`under`), the map (`over`) and the mask (`inside`) as layers, and what part of the
-# space the picture shows.
+# space the picture shows. `own`: the anatomy is the mean of the images, not a template. `whole`: an
+# image that is drawn by itself, without a mask.
 map_layers <- function(map, template = NULL, space = NULL) {
   fill <- function(values, empty) {
     as_layer(replace(array(empty, map$space$dim), map$space$mask, values), map$space$affine)
@@ -41,9 +42,12 @@ map_layers <- function(map, template = NULL, space = NULL) {
   over <- fill(map$values, 0)
   inside <- fill(1, 0)
   under <- anatomy_layer(map, template, space)
-  if (is.null(under)) under <- c(fill(map$space$mean, NA_real_), air = -Inf)
-  else warn_beside(under, over, if (is.null(template)) "the MNI template" else "`template`")
-  list(under = under, over = over, inside = inside, bounds = shown_bounds(under, over, inside),
+  own <- is.null(under)
+  if (own) under <- c(fill(map$space$mean, NA_real_), air = -Inf)
+  else warn_beside(under, if (identical(map$name, "mean")) inside else over,
+                   if (is.null(template)) "the MNI template" else "`template`")
+  list(under = under, over = over, inside = inside, own = own, whole = all(is.na(map$space$mean)),
+       bounds = shown_bounds(under, over, inside),
        reach = layer_bounds(inside, inside$volume > 0), flat = dim(over$volume)[3] == 1,
        range = contrast_range(under$volume[which(under$volume > under$air)]),
        oriented = is_oriented(map$space$header))
@@ -86,10 +90,9 @@ contrast_range <- function(values) {
 # there is no tissue.
 anatomy_layer <- function(map, template, space) {
   if (!is.null(template)) return(template_layer(template))
-  # Images that are drawn by themselves are their own anatomy.
-  if (identical(map$name, "mean")) return(NULL)
   if (!is.null(space)) return(if (space == "mni") mni_layer())
-  if (!in_mni_space(map$space$header)) return(NULL)
+  # Images that are drawn by themselves are their own anatomy.
+  if (identical(map$name, "mean") || !in_mni_space(map$space$header)) return(NULL)
   layer <- mni_layer()
   # Who did not ask for it must know that some of this anatomy is filled in.
   if (!is.null(layer)) {

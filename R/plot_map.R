@@ -61,14 +61,17 @@
 #' @param s Which fit: `"lambda.min"` (what `NULL` means), `"lambda.1se"`, `"lambda.es"` for a
 #'   cross-validation, or `c(lambda1 = , lambda2 = )` from the grid.
 #' @param type `"ortho"` (three cuts at right angles), `"axial"`, `"coronal"`, `"sagittal"`,
-#'   `"mosaic"`, or `"3d"`, a glass brain, which needs the package misc3d.
+#'   `"mosaic"`, or `"3d"`, a glass brain, which needs the package misc3d. The glass is the hull of
+#'   the mask. An image from a file has no mask: there it is the head of the template, if there is
+#'   one, else nothing.
 #' @param row Which fit, by its row in the grid; not with `s`.
 #' @param like Images, a fit to images, or a mesh, whose features the numbers in `object` are. Also
 #'   for a fit to a plain matrix.
 #' @param template The anatomy to draw below: an image or the path of a NIfTI file, in the same mm
 #'   space but on any grid. `NULL` chooses, see Details.
 #' @param space `"mni"`: the map is in MNI space, whatever the header says, and is drawn on the MNI
-#'   template. `"native"`: it is drawn on the mean of the images. `NULL`: as the header says.
+#'   template. `"native"`: it is drawn on the mean of the images. `NULL`: as the header says; images
+#'   are always drawn as their own mean then.
 #' @param cuts Where to cut, in mm: three numbers x, y, z for `"ortho"`, any for the others. `NULL`
 #'   chooses.
 #' @param ncuts How many cuts to choose, by default 5; for `"mosaic"` as many as fill the page, up
@@ -141,6 +144,8 @@ plot_map <- function(object, s = NULL,
   panels <- if (is.null(map$mesh)) volume_panels(stage, where, look) else {
     mesh_panels(map$values, map$mesh, mesh_views(views, radiological, map), look)
   }
+  # Images over a template show where their mask is, not their values.
+  if (map$name == "mean" && !is.null(stage) && !stage$layers$own) legend <- FALSE
   bar <- if (legend) drawn_bar(scale$bar, map, panels, look)
   draw_panels(panels, bar, main = main, note = empty_note(map), cex = cex, theme = theme)
   invisible(panels)

@@ -288,3 +288,35 @@ test_that("one warning tells of a map that lies beside the head", {
   shell <- RNifti::asNifti(shell, reference = map(c(0, 0, 0)))
   expect_identical(said(map(c(0, 0, 0)), template = shell), character(0))
 })
+
+test_that("the outline of the mask is drawn over the template that is asked for", {
+  skip_if(is.null(mni_layer()), "oro.nifti has no template")
+  local_device()
+  images <- stored_images()
+  shown <- function(...) length(plot_map(images, ...)[[1]]$under$across)
+  expect_identical(c(shown(), shown(space = "mni"), shown(space = "native")), c(6L, 91L, 6L))
+  # The bar is that of the mean, so it is not drawn.
+  expect_true("mean" %in% drawn_texts(plot(images)))
+  expect_false("mean" %in% drawn_texts(plot(images, space = "mni")))
+  images$space$affine[1, 4] <- 200
+  expect_warning(plot(images, space = "mni"), "none of the voxels of the map lie in that head")
+})
+
+test_that("the glass around an image without a mask is the template's head, or nothing", {
+  skip_without_misc3d()
+  skip_if(is.null(mni_layer()), "oro.nifti has no template")
+  local_device()
+  map <- stored_map()
+  volume <- replace(array(0, map$space$dim), map$space$mask, map$values)
+  image <- RNifti::asNifti(volume, reference = map$space$header)
+  hull <- function(space) glass_hull(map_layers(map_of(image), NULL, space))
+  expect_identical(nrow(hull("native")), 0L)
+  expect_true(all(abs(apply(hull("mni"), 2, range) - cbind(c(-90, 90), c(-126, 90), c(-72, 100))) <
+                    16))
+  # Without glass the picture holds the map, from x = -16 to 24 mm.
+  top <- plot_map(image, type = "3d", space = "native", views = "top")[[1]]
+  expect_lt(top$origin[1], -16)
+  expect_gt(top$origin[1] + top$width, 24)
+  expect_lt(top$width, 70)
+  expect_gt(plot_map(image, type = "3d", space = "mni", views = "top")[[1]]$width, 150)
+})
