@@ -150,6 +150,17 @@ test_that("colours repeat only if there are too few, never between neighbours, a
   expect_false(any(ends[, 1] == ends[, 2] | ends[, 2] == ends[, 3] | ends[, 1] == ends[, 3]))
 })
 
+test_that("labels of another atlas get one warning", {
+  local_device()
+  image <- label_image(c(3, 2, 1))
+  names <- function(codes) stats::setNames(paste("area", codes), codes)
+  said <- function(codes) testthat::capture_warnings(plot_map(image, labels = names(codes)))
+  warnings <- c(said(2001:2090), said(c(5, 1002)))
+  expect_snapshot(cat(warnings, sep = "\n"))
+  expect_identical(c(said(1:6), said(0:90), said(4:6)), character(0))
+  expect_silent(plot_map(image, labels = TRUE))
+})
+
 # ---- colour vision -------------------------------------------------------------------------------
 
 # Machado, Oliveira and Fernandes (2009), "A physiologically-based model for simulation of color
