@@ -96,9 +96,9 @@ anatomy_layer <- function(map, template, space) {
   layer <- mni_layer()
   # Who did not ask for it must know that some of this anatomy is filled in.
   if (!is.null(layer)) {
-    message("Drawn over the MNI template of oro.nifti, where letters that are painted into it were ",
-            "filled in: give your own `template` for a publication, or space = \"native\" for ",
-            "the mean of the images.")
+    message("Drawn over the MNI template of oro.nifti, where letters that are painted into it ",
+            "were filled in: give your own `template` for a publication, or space = \"native\" ",
+            "for the mean of the images.")
   }
   layer
 }
