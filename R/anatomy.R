@@ -33,7 +33,8 @@ half_step <- function(layer) {
 }
 
 # The anatomy (`under`), the map (`over`) and the mask (`inside`) as layers, and what part of the
-# space the picture shows.
+# space the picture shows. `own`: the anatomy is the mean of the images, not a template. `whole`: an
+# image that is drawn by itself, without a mask.
 map_layers <- function(map, template = NULL, space = NULL) {
   fill <- function(values, empty) {
     as_layer(replace(array(empty, map$space$dim), map$space$mask, values), map$space$affine)
@@ -41,8 +42,12 @@ map_layers <- function(map, template = NULL, space = NULL) {
   over <- fill(map$values, 0)
   inside <- fill(1, 0)
   under <- anatomy_layer(map, template, space)
-  if (is.null(under)) under <- c(fill(map$space$mean, NA_real_), air = -Inf)
-  list(under = under, over = over, inside = inside, bounds = shown_bounds(under, over, inside),
+  own <- is.null(under)
+  if (own) under <- c(fill(map$space$mean, NA_real_), air = -Inf)
+  else warn_beside(under, if (identical(map$name, "mean")) inside else over,
+                   if (is.null(template)) "the MNI template" else "`template`")
+  list(under = under, over = over, inside = inside, own = own, whole = all(is.na(map$space$mean)),
+       bounds = shown_bounds(under, over, inside),
        reach = layer_bounds(inside, inside$volume > 0), flat = dim(over$volume)[3] == 1,
        range = contrast_range(under$volume[which(under$volume > under$air)]),
        oriented = is_oriented(map$space$header))
@@ -55,7 +60,7 @@ shown_bounds <- function(under, over, inside) {
   on <- over$volume != 0
   whole <- all(inside$volume > 0) && any(on)
   if (under$air == -Inf) return(layer_bounds(over, if (whole) on else inside$volume > 0))
-  bounds <- layer_bounds(under, !is.na(under$volume) & under$volume > under$air)
+  bounds <- layer_bounds(under, has_tissue(under))
   if (!any(on)) return(bounds)
   map <- layer_bounds(over, on)
   rbind(low = pmin(bounds["low", ], map["low", ]), high = pmax(bounds["high", ], map["high", ]))
@@ -85,16 +90,15 @@ contrast_range <- function(values) {
 # there is no tissue.
 anatomy_layer <- function(map, template, space) {
   if (!is.null(template)) return(template_layer(template))
-  # Images that are drawn by themselves are their own anatomy.
-  if (identical(map$name, "mean")) return(NULL)
   if (!is.null(space)) return(if (space == "mni") mni_layer())
-  if (!in_mni_space(map$space$header)) return(NULL)
+  # Images that are drawn by themselves are their own anatomy.
+  if (identical(map$name, "mean") || !in_mni_space(map$space$header)) return(NULL)
   layer <- mni_layer()
   # Who did not ask for it must know that some of this anatomy is filled in.
   if (!is.null(layer)) {
     message("Drawn over the MNI template of oro.nifti, where letters that are painted into it ",
-            "were filled in: give your own `template` for a publication, or space = \"native\" for ",
-            "the mean of the images.")
+            "were filled in: give your own `template` for a publication, or space = \"native\" ",
+            "for the mean of the images.")
   }
   layer
 }
@@ -142,8 +146,40 @@ with_air <- function(layer) {
   c(layer, air = low + 0.12 * (contrast_range(values)[2] - low))
 }
 
+# Says if the map lies beside the anatomy: the two are then not in the same space, whatever the
+# header says.
+warn_beside <- function(under, over, name) {
+  on <- over$volume != 0
+  if (!any(on)) return(invisible())
+  share <- function(head) mean(at_grid(head, under, over)[on])
+  head <- has_tissue(under)
+  within <- share(head)
+  # Dark places inside the head, such as ventricles, belong to it.
+  if (within < 0.5) within <- share(filled_volume(head) > 0)
+  if (within >= 0.5) return(invisible())
+  warning("`object` must be in the space of ", name, ", but ",
+          if (within == 0) "none" else paste0("only ", ceiling(100 * within), "%"),
+          " of the voxels of the map lie in that head",
+          if (name != "`template`") paste0(": is it in MNI space? With space = \"native\" it is ",
+                                           "drawn without the template"), ".", call. = FALSE)
+}
+
+has_tissue <- function(layer) !is.na(layer$volume) & layer$volume > layer$air
+
+# What `volume`, on the grid of the layer `from`, holds at the voxels of the layer `to`; FALSE
+# outside.
+at_grid <- function(volume, from, to) {
+  half <- half_step(from)
+  index <- lapply(1:3, function(k) {
+    at <- round(1 + (to$mm[[k]] - from$mm[[k]][1]) / (2 * half[k]))
+    ifelse(at >= 1 & at <= dim(volume)[k], at, NA)
+  })
+  found <- volume[index[[1]], index[[2]], index[[3]], drop = FALSE]
+  replace(found, is.na(found), FALSE)
+}
+
 # What lies outside of the head in one slice: air that a straight line from the border reaches.
-# Dark voxels inside, such as ventricles, stay.
+# Dark voxels inside, such as ventricles, stay. Specks of noise in the air are outside, too.
 outside_head <- function(slice, air) {
   head <- !is.na(slice) & slice > air
   between <- function(line) {
@@ -153,7 +189,34 @@ outside_head <- function(slice, air) {
   }
   across <- t(apply(head, 1, between))
   up <- apply(head, 2, between)
-  !(across & up)
+  !without_specks(matrix(across & up, nrow(slice)))
+}
+
+# The connected parts of a slice that are not tiny beside the largest one. Several may be large: the
+# poles of the temporal lobes, for example, are separate in low slices.
+without_specks <- function(on) {
+  if (!any(on)) return(on)
+  part <- connected_parts(graph_mask(on))
+  size <- tabulate(part)
+  replace(on, which(on)[size[part] < 0.05 * max(size)], FALSE)
+}
+
+# How opaque the anatomy is: not at all outside of the head, half at its edge. Skin is blurred into
+# the air, which is black: without its dark rim the head has a clean edge on white paper. The rim is
+# what is darker than `dark` within `width` pixels of the air. Where the image ends there is no rim.
+head_opacity <- function(slice, air, dark, width) {
+  outside <- outside_head(slice, air)
+  for (k in seq_len(width)) outside <- outside | (is_beside(outside) & slice < dark)
+  outside <- !without_specks(!outside)
+  ifelse(outside, 0, ifelse(is_beside(outside), 0.5, 1))
+}
+
+# Which pixels have one that is on to their left or right, above or below.
+is_beside <- function(on) {
+  rows <- nrow(on)
+  columns <- ncol(on)
+  rbind(on[-1, , drop = FALSE], FALSE) | rbind(FALSE, on[-rows, , drop = FALSE]) |
+    cbind(on[, -1, drop = FALSE], FALSE) | cbind(FALSE, on[, -columns, drop = FALSE])
 }
 
 # ---- the MNI template ----------------------------------------------------------------------------

@@ -6,18 +6,21 @@ plane_axes <- list(
 )
 
 # The panels of a picture of cuts. `look` is a list: paint, alpha, radiological, outline, theme.
-cut_panels <- function(layers, type, cuts, ncuts, look) {
-  # A volume of one slice has one cut.
-  if (type == "slice") cuts <- layers$over$mm$z
-  planes <- switch(type, ortho = c("coronal", "sagittal", "axial"), mosaic = "axial",
-                   slice = "axial", type)
-  if (is.null(cuts)) cuts <- choose_cuts(layers, type, ncuts)
-  at <- if (type == "ortho") cuts[c(2, 1, 3)] else cuts
+cut_panels <- function(layers, type, cuts, look) {
+  where <- cut_places(type, cuts)
   cross <- if (type == "ortho") cuts
   panels <- Map(function(plane, at) cut_panel(layers, plane, at, look, cross),
-                rep_len(planes, length(at)), at, USE.NAMES = FALSE)
+                where$plane, where$at, USE.NAMES = FALSE)
   warn_outside(panels, layers)
   panels
+}
+
+# The plane and the mm of each cut; `cuts` are x, y, z for "ortho".
+cut_places <- function(type, cuts) {
+  plane <- switch(type, ortho = c("coronal", "sagittal", "axial"), mosaic = "axial",
+                  slice = "axial", type)
+  at <- if (type == "ortho") cuts[c(2, 1, 3)] else cuts
+  list(plane = rep_len(plane, length(at)), at = unname(at))
 }
 
 # One cut: what is drawn, where, and how.
@@ -27,7 +30,7 @@ cut_panel <- function(layers, plane, at, look, cross = NULL) {
   across <- sort(mirror * layers$bounds[, axes["across"]])
   up <- layers$bounds[, axes["up"]]
   slices <- lapply(layers[c("under", "over", "inside")], cut_layer, axes, at, mirror)
-  under <- without_air(slices$under, layers$under$air)
+  under <- without_air(slices$under, layers$under$air, layers$range)
   over <- slices$over
   if (!is.null(cross)) cross <- c(mirror * cross[axes["across"]], cross[axes["up"]])
   list(
@@ -38,7 +41,7 @@ cut_panel <- function(layers, plane, at, look, cross = NULL) {
     under = under, over = over, note = if (is_blank(under, over)) "outside the image",
     draw = function(h, v) {
       clip_panel(h(across), v(up))
-      draw_layer(under, h, v, grey_colours(under$values, layers$range))
+      draw_layer(under, h, v, fade_edge(grey_colours(under$values, layers$range), under$opacity))
       draw_layer(over, h, v, see_through(look$paint(over$values), look$alpha))
       if (look$outline) draw_mask_border(slices$inside, h, v)
       if (!is.null(cross)) draw_cross(cross, h, v, across, up)
@@ -72,9 +75,12 @@ cut_layer <- function(layer, axes, at, mirror) {
        half = unname(half[axes[c("across", "up")]]))
 }
 
-# The air around the head in a slice of a template is not drawn.
-without_air <- function(slice, air) {
-  if (air > -Inf && !is.null(slice$values)) slice$values[outside_head(slice$values, air)] <- NA
+# The air around the head in a slice of a template is not drawn, and the last mm before it fade.
+without_air <- function(slice, air, range) {
+  if (air == -Inf || is.null(slice$values)) return(slice)
+  slice$opacity <- head_opacity(slice$values, air, dark = range[1] + 0.3 * diff(range),
+                                width = ceiling(2 / min(slice$half)))
+  slice$values[slice$opacity == 0] <- NA
   slice
 }
 
@@ -120,6 +126,12 @@ see_through <- function(colours, alpha) {
   drawn <- !is.na(colours)
   if (any(drawn)) colours[drawn] <- grDevices::adjustcolor(colours[drawn], alpha)
   colours
+}
+
+fade_edge <- function(colours, opacity) {
+  if (is.null(opacity)) return(colours)
+  edge <- which(opacity < 1 & opacity > 0)
+  replace(colours, edge, see_through(colours[edge], 0.5))
 }
 
 draw_mask_border <- function(slice, h, v) {
@@ -183,25 +195,46 @@ choose_cuts <- function(layers, type, ncuts) {
   sort(mm[utils::head(wanted, ncuts)])
 }
 
-# Axial cuts at even distances through the slices that hold a fair part of the mask: the first and
-# the last slice of a brain are nearly empty.
+# Axial cuts a constant number of slices apart, through those that hold a fair part of the mask: the
+# first and the last slice of a brain are nearly empty.
 mosaic_cuts <- function(layers, ncuts) {
   size <- apply(layers$inside$volume > 0, 3, sum)
-  inside <- range(which(size >= 0.1 * max(size)))
-  inside <- inside[1]:inside[2]
-  if (is.null(ncuts)) ncuts <- mosaic_count(layers$bounds, length(inside))
-  if (length(inside) > ncuts) inside <- inside[round(seq(1, length(inside), length.out = ncuts))]
-  layers$over$mm$z[inside]
+  fair <- range(which(size >= 0.1 * max(size)))
+  most <- diff(fair) + 1
+  if (is.null(ncuts)) ncuts <- mosaic_count(layers$bounds, most)
+  if (ncuts >= most) return(layers$over$mm$z[fair[1]:fair[2]])
+  weight <- apply(abs(layers$over$volume), 3, sum)
+  layers$over$mm$z[even_slices(ncuts, fair, range(which(size > 0)), weight)]
 }
 
-# How many cuts fill the page best, at most 24, in full rows and with readable panels.
+# `ncuts` slices a constant step apart. They span `fair` as well as they can and stay in `all`, both
+# ranges of slices. Of the possible first slices, the one whose cuts show most of the map; if there
+# are ties, the one whose cuts are most central.
+even_slices <- function(ncuts, fair, all, weight) {
+  step <- mosaic_step(ncuts, fair, all)
+  reach <- step * (ncuts - 1)
+  first <- all[1]:(all[2] - reach)
+  slices <- outer(first, step * (seq_len(ncuts) - 1), "+")
+  shown <- round(rowSums(matrix(weight[slices], nrow(slices))) / max(weight, 1e-300), 9)
+  slices[order(-shown, abs(first + reach / 2 - mean(fair)))[1], ]
+}
+
+mosaic_step <- function(ncuts, fair, all) {
+  if (ncuts == 1) return(1)
+  step <- round(diff(fair) / (ncuts - 1))
+  max(1, min(step, floor(diff(all) / (ncuts - 1))))
+}
+
+# How many cuts fill the page best, at most 24, in full rows and with readable panels. Cuts a whole
+# number of slices apart must be able to span most of the `most` slices.
 mosaic_count <- function(bounds, most) {
   if (most <= 6) return(most)
   size <- graphics::par("fin") - c(0.9, 0.4)
   mm <- bounds["high", 1:2] - bounds["low", 1:2] + panel_gap
   choices <- expand.grid(across = 1:12, down = 1:8)
   count <- choices$across * choices$down
-  choices <- choices[count <= min(24, most) & count >= 4, ]
+  spanned <- 1 + floor((most - 1) / pmax(1, count - 1)) * (count - 1)
+  choices <- choices[count <= min(24, most) & count >= 4 & spanned >= 0.85 * most, ]
   count <- choices$across * choices$down
   scale <- pmin(size[1] / choices$across / mm[1], (size[2] / choices$down - 0.15) / mm[2])
   readable <- scale * mm[1] >= 1.3 * least_panel

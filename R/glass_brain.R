@@ -105,14 +105,32 @@ shaded <- function(colours, normals, turn) {
 # ---- the glass brain -----------------------------------------------------------------------------
 
 # Panels with the brain's hull and what is not zero in the map.
-glass_panels <- function(layers, views, look, hull = hull_triangles(layers$inside)) {
+glass_panels <- function(layers, views, look, hull = glass_hull(layers)) {
   parts <- lapply(c(1, -1), signed_surface, layer = layers$over, style = look$style)
   glass <- function(front) function(turn) glass_shape(hull, turn, front, look$theme$glass)
   solid <- function(turn) join_shapes(lapply(parts, solid_shape, paint = look$paint, turn = turn))
-  panels <- lapply(views, view_panel, outline = hull,
+  panels <- lapply(views, view_panel, outline = rbind(hull, map_corners(layers)),
                    layers = list(glass(FALSE), solid, glass(TRUE)))
   if (!layers$oriented) panels <- lapply(panels, utils::modifyList, list(corners = c("", "")))
   panels
+}
+
+# The hull of the mask. An image that is drawn by itself has no mask: the head of the template is
+# drawn for it and, without a template, nothing, because the box of the image is not a brain.
+glass_hull <- function(layers) {
+  if (!layers$whole) return(hull_triangles(layers$inside))
+  if (layers$own) return(matrix(0, 0, 3))
+  hull_triangles(list(volume = has_tissue(layers$under) + 0, mm = layers$under$mm))
+}
+
+# The corners of the map, which a picture must hold if it has no hull or lies beside it, with room
+# for the letters.
+map_corners <- function(layers) {
+  if (!layers$whole) return(NULL)
+  on <- layers$over$volume != 0
+  bounds <- if (any(on)) layer_bounds(layers$over, on) else layers$bounds
+  room <- if (layers$own) 0.12 * max(bounds[2, ] - bounds[1, ]) * c(-1, 1) else c(0, 0)
+  as.matrix(expand.grid(as.data.frame(bounds + room)))
 }
 
 # Triangles around the mask. A fine mask is thinned first: a hull needs no detail.

@@ -120,7 +120,8 @@ print.summary.n2gfl_images <- function(x, digits = 3, rows = 10, ...) {
 #'
 #' Three cuts through the mean image and the outline of the mask, drawn by [plot_map()]: bright
 #' where values are high, in millimetres and in neurological convention (left is left). The mean of
-#' surfaces is drawn from four sides.
+#' surfaces is drawn from four sides. With `space = "mni"` or a `template` the outline of the mask
+#' is drawn over that anatomy instead, to see whether the images lie where they should.
 #'
 #' @param x Images from [read_images()] or [read_surface()].
 #' @param at Millimetres of the three cuts, `c(x, y, z)`; `NULL` for the middle of the mask.

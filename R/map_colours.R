@@ -80,13 +80,31 @@ map_alpha <- function(alpha, map) {
 
 # ---- labels --------------------------------------------------------------------------------------
 
-# One colour per number; the key names those that are drawn.
+# One colour per number.
 label_scale <- function(map, palette, labels) {
   codes <- map$codes
   names <- if (isTRUE(labels)) as.character(codes) else atlas_names(codes, labels)
+  if (!is.null(labels) && !isTRUE(labels)) warn_unnamed(codes, check_labels(labels, codes)$code)
   colours <- rep_len(if (is.null(palette)) label_colours(length(codes)) else palette, length(codes))
-  paint <- function(values) colours[match(values, codes)]
-  list(paint = paint, bar = list(key = stats::setNames(colours, names), codes = codes))
+  key_scale(codes, stats::setNames(colours, names), own = !is.null(palette))
+}
+
+# Names of few of the numbers in an image are probably those of another atlas.
+warn_unnamed <- function(codes, named) {
+  count <- sum(codes %in% named)
+  if (count >= length(codes) / 2) return(invisible())
+  range_text <- function(numbers) {
+    paste(unique(vapply(range(numbers), number_text, "")), collapse = " to ")
+  }
+  warning("`labels` names ", if (count) count else "none", " of the ",
+          count_of(length(codes), "number"), " in the image (", range_text(codes), "), but has ",
+          "names of ", range_text(named), ": is it the table of another atlas?", call. = FALSE)
+}
+
+key_scale <- function(codes, key, own) {
+  colours <- unname(key)
+  list(paint = function(values) colours[match(values, codes)],
+       bar = list(key = key, codes = codes, own = own))
 }
 
 # Without black, grey and near-white, which look like anatomy.
@@ -95,11 +113,64 @@ label_colours <- function(n) {
   unname(grDevices::palette.colors(36, "Polychrome 36"))[-(1:2)]
 }
 
-# The key of the labels that the panels show, most voxels first.
-shown_labels <- function(bar, values) {
-  count <- tabulate(match(values, bar$codes), length(bar$codes))
-  bar$key <- bar$key[order(-count)][seq_len(sum(count > 0))]
-  if (length(bar$key)) bar
+# The scale with a key of the labels that the picture shows, most voxels first. If there are more
+# labels than colours, the colours go to those that are shown. Colours that the user gave stay.
+shown_labels <- function(scale, map, stage = NULL) {
+  shown <- shown_numbers(map, stage)
+  codes <- scale$bar$codes
+  count <- tabulate(match(shown$values, codes), length(codes))
+  first <- order(-count)[seq_len(sum(count > 0))]
+  if (!length(first)) return(list(paint = scale$paint))
+  key <- scale$bar$key[first]
+  colours <- label_colours(length(first))
+  if (!scale$bar$own && length(codes) > length(label_colours(length(codes)))) {
+    key[] <- spread_colours(codes[first], colours, shown$pairs)
+    if (length(first) > length(colours)) {
+      message("The picture shows ", length(first), " labels in ", length(colours), " colours: ",
+              "several labels share a colour, but no two that touch do.")
+    }
+  }
+  key_scale(codes[first], key, scale$bar$own)
+}
+
+# What the picture shows of a label image: the numbers, and the pairs of them that lie side by side.
+shown_numbers <- function(map, stage) {
+  if (is.null(stage)) {
+    at <- replace(numeric(nrow(map$mesh$coords)), map$mesh$mask, map$values)
+    faces <- matrix(at[map$mesh$faces], ncol = 3)
+    return(list(values = map$values, pairs = rbind(faces[, 1:2], faces[, 2:3], faces[, c(1, 3)])))
+  }
+  over <- stage$layers$over
+  # Slices along two of the axes hold the neighbours along all three.
+  planes <- if (stage$type == "3d") c(asplit(over$volume, 3), asplit(over$volume, 2)) else {
+    where <- cut_places(stage$type, stage$cuts)
+    Filter(Negate(is.null), Map(function(plane, at) {
+      cut_layer(over, plane_axes[[plane]], at, 1)$values
+    }, where$plane, where$at))
+  }
+  list(values = if (stage$type == "3d") over$volume else unlist(planes),
+       pairs = do.call(rbind, lapply(planes, side_by_side)))
+}
+
+side_by_side <- function(plane) {
+  pair <- function(a, b) cbind(as.vector(a), as.vector(b))
+  rows <- nrow(plane)
+  columns <- ncol(plane)
+  pairs <- rbind(pair(plane[-1, ], plane[-rows, ]), pair(plane[, -1], plane[, -columns]))
+  unique(pairs[pairs[, 1] != pairs[, 2], , drop = FALSE])
+}
+
+# A colour for each code: the one that fewest others have among those that no neighbour has. Without
+# a neighbour's colour to avoid, the colours are taken in turn.
+spread_colours <- function(codes, colours, pairs) {
+  pairs <- unique(rbind(pairs, pairs[, 2:1]))
+  colour <- rep(NA_integer_, length(codes))
+  for (k in seq_along(codes)) {
+    beside <- colour[match(pairs[pairs[, 1] == codes[k], 2], codes)]
+    used <- tabulate(colour, length(colours))
+    colour[k] <- which.min(used + length(codes) * (seq_along(colours) %in% beside))
+  }
+  colours[colour]
 }
 
 # The numbers of a label image; with `labels`, any image of whole numbers is one.
@@ -141,7 +212,7 @@ bar_width <- function(bar, cex) {
   if (is.null(bar)) return(0)
   line <- line_height(cex)
   inches <- function(text) max(graphics::strwidth(text, units = "inches", cex = 0.85 * cex))
-  if (!is.null(bar$key)) return(inches(names(bar$key)) + 1.8 * line)
+  if (!is.null(bar$key)) return(inches(names(fitting_key(bar$key, cex))) + 1.8 * line)
   max(1.4 * line + inches(bar$labels), inches(bar$title)) + 0.6 * line
 }
 
@@ -169,15 +240,23 @@ draw_bar <- function(bar, place, cex, theme) {
                  col = theme$text)
 }
 
-# Squares with names, one below the other; as many as the page has room for.
+# As many names as the page has room for; then how many are left out, and whether colours repeat.
+fitting_key <- function(key, cex) {
+  room <- max(2, floor(graphics::par("pin")[2] / (1.15 * line_height(cex))))
+  note <- if (anyDuplicated(key)) "colours repeat"
+  kept <- length(key)
+  if (kept + length(note) > room) {
+    kept <- max(1, room - 1 - length(note))
+    note <- c(paste("and", length(key) - kept, "more"), note)
+  }
+  c(key[seq_len(kept)], stats::setNames(rep(NA, length(note)), note))
+}
+
+# Squares with names, one below the other.
 draw_key <- function(key, place, cex, theme) {
   line <- line_height(cex)
   height <- graphics::par("pin")[2]
-  room <- max(1, floor(height / (1.15 * line)))
-  if (length(key) > room) {
-    more <- paste("and", length(key) - room + 1, "more")
-    key <- c(key[seq_len(room - 1)], stats::setNames(NA, more))
-  }
+  key <- fitting_key(key, cex)
   left <- max(place$right) + 0.6 * line
   step <- line * if (length(key) * 1.3 * line < height) 1.3 else 1.15
   # In the middle of the panels, unless a long key would leave the page.

@@ -163,7 +163,7 @@ fold_drawer <- function(place, betas, how, look) {
   if (layers$flat) how$type <- "axial"
   if (how$type == "3d") {
     view <- check_views(how$view %or% "oblique", look$radiological)[1]
-    hull <- hull_triangles(layers$inside)
+    hull <- glass_hull(layers)
     return(function(values, colours) {
       panel <- glass_panels(with_values(values), view, painted(colours), hull)[[1]]
       panel$caption <- ""

@@ -13,8 +13,8 @@
 #'
 #' **Cuts** go through the largest regions: the three cuts of `"ortho"` through the largest, those
 #' of `"axial"`, `"coronal"` and `"sagittal"` through one region after the other, then where most
-#' voxels are. `"mosaic"` shows axial cuts at even distances. A region's size is the sum of its
-#' absolute values.
+#' voxels are. `"mosaic"` shows axial cuts a constant number of slices apart, placed such that they
+#' show most of the map. A region's size is the sum of its absolute values.
 #'
 #' **Anatomy** is drawn in greys from its 2nd to its 98th percentile, bright where values are high:
 #' in a T1 image white matter is bright and fluid is dark. The paper around the head is white, or
@@ -23,10 +23,21 @@
 #' sform), and the mean of the images for all others.
 #'
 #' The MNI template is the linear average of 152 heads, 2 mm, that comes with the package oro.nifti.
-#' Large letters L and R are painted through all slices of that file. They are removed here: painted
-#' voxels get the value of the same place in the other hemisphere or, if that is painted too (two
-#' strips beside the basal ganglia), a smooth interpolation. That is good enough to see where a
-#' map lies; for a picture in which the anatomy itself matters, give a `template` of your own.
+#' Large letters L and R are painted through all slices of that file. They are removed here, so the
+#' anatomy is not the true one in these columns, at every z:
+#'
+#' * Columns painted on one side get the mirrored anatomy of the other hemisphere. They lie between
+#'   x = -70 and -16 mm, y = -60 and 16 mm on the left, and between x = 4 and 54 mm, y = -58 and 14
+#'   mm on the right.
+#' * Columns painted on both sides are interpolated from their surroundings and show no detail: x
+#'   from 16 to 30 mm and y from -56 to 14 mm, and x from 42 to 54 mm and y from -60 to -44 mm, on
+#'   the left and on the right. The first strip holds most of the amygdala, the pallidum, the
+#'   putamen and the parahippocampal gyrus, half of the hippocampus, and parts of the
+#'   pulvinar, the caudate, the fusiform gyrus and the cerebellum; the second holds parts of the
+#'   angular gyrus, the inferior parietal lobule and the middle and inferior temporal gyri.
+#'
+#' That is good enough to see where a map lies. For a publication, above all about these structures,
+#' give a `template` of your own.
 #'
 #' **Colours** are warm for positive and cold for negative values, darker away from zero. The bar
 #' begins at zero when all values have one sign, and is symmetric when both occur. Probabilities
@@ -39,22 +50,28 @@
 #'
 #' **Labels.** An image of whole numbers, such as an atlas, is drawn with one colour per number when
 #' `labels` is given, or when its header says that it holds labels (NIfTI's intent code 1002, which
-#' `write_map(what = "region")` sets). The key names those that are in the picture.
+#' `write_map(what = "region")` sets). The key names those that are in the picture, the largest
+#' first, as many as the page has room for. There are 34 colours. In an image with more labels than
+#' that, colours are given to the labels in the picture. If these are more than 34, some share a
+#' colour, but no two that touch each other in the picture do; the key and a message say so.
 #' @param object A fit from [n2gfl()] or [cv.n2gfl()] that was made from images, or stability
-#'   selection, whose probabilities are drawn; the images themselves, whose mean is drawn; an image
-#'   of class `nifti` (package oro.nifti) or `niftiImage` (package RNifti); or a numeric vector with
-#'   one value per feature, and `like`.
+#'   selection, whose probabilities are drawn; the images themselves, whose mean is drawn; the path
+#'   of a NIfTI file, or an image of class `nifti` (package oro.nifti) or `niftiImage` (package
+#'   RNifti); or a numeric vector with one value per feature, and `like`.
 #' @param s Which fit: `"lambda.min"` (what `NULL` means), `"lambda.1se"`, `"lambda.es"` for a
 #'   cross-validation, or `c(lambda1 = , lambda2 = )` from the grid.
 #' @param type `"ortho"` (three cuts at right angles), `"axial"`, `"coronal"`, `"sagittal"`,
-#'   `"mosaic"`, or `"3d"`, a glass brain, which needs the package misc3d.
+#'   `"mosaic"`, or `"3d"`, a glass brain, which needs the package misc3d. The glass is the hull of
+#'   the mask. An image from a file has no mask: there it is the head of the template, if there is
+#'   one, else nothing.
 #' @param row Which fit, by its row in the grid; not with `s`.
 #' @param like Images, a fit to images, or a mesh, whose features the numbers in `object` are. Also
 #'   for a fit to a plain matrix.
 #' @param template The anatomy to draw below: an image or the path of a NIfTI file, in the same mm
 #'   space but on any grid. `NULL` chooses, see Details.
 #' @param space `"mni"`: the map is in MNI space, whatever the header says, and is drawn on the MNI
-#'   template. `"native"`: it is drawn on the mean of the images. `NULL`: as the header says.
+#'   template. `"native"`: it is drawn on the mean of the images. `NULL`: as the header says; images
+#'   are always drawn as their own mean then.
 #' @param cuts Where to cut, in mm: three numbers x, y, z for `"ortho"`, any for the others. `NULL`
 #'   chooses.
 #' @param ncuts How many cuts to choose, by default 5; for `"mosaic"` as many as fill the page, up
@@ -111,35 +128,48 @@ plot_map <- function(object, s = NULL,
   theme <- themes[[match_choice(background, "background", c("white", "black"))]]
   map <- over_threshold(map_of(object, s, row, like), threshold)
   map$codes <- label_codes(map, labels)
-  scale <- picture_scale(map, zlim, check_palette(palette), labels, check_text(label, "label"))
-  look <- list(paint = scale$paint, alpha = map_alpha(alpha, map), theme = theme, style = style,
+  look <- list(alpha = map_alpha(alpha, map), theme = theme, style = style,
                radiological = check_flag(radiological, "radiological"),
                outline = check_flag(outline, "outline"))
   where <- list(cuts = check_cuts(cuts, type), ncuts = check_ncuts(ncuts),
                 views = check_views(views, radiological), space = check_space(space))
+  scale <- picture_scale(map, zlim, check_palette(palette), labels, check_text(label, "label"))
   legend <- check_flag(legend, "legend")
   cex <- check_positive(cex, "cex")
   main <- check_text(main, "main") %or% map$title
 
-  panels <- if (is.null(map$mesh)) volume_panels(map, type, template, where, look) else {
+  stage <- if (is.null(map$mesh)) volume_stage(map, type, template, where)
+  if (!is.null(map$codes)) scale <- shown_labels(scale, map, stage)
+  look$paint <- scale$paint
+  panels <- if (is.null(map$mesh)) volume_panels(stage, where, look) else {
     mesh_panels(map$values, map$mesh, mesh_views(views, radiological, map), look)
   }
+  # Images over a template show where their mask is, not their values.
+  if (map$name == "mean" && !is.null(stage) && !stage$layers$own) legend <- FALSE
   bar <- if (legend) drawn_bar(scale$bar, map, panels, look)
   draw_panels(panels, bar, main = main, note = empty_note(map), cex = cex, theme = theme)
   invisible(panels)
 }
 
-volume_panels <- function(map, type, template, where, look) {
+# What is drawn of a volume and where: the layers, the type, and the mm of the cuts.
+volume_stage <- function(map, type, template, where) {
   layers <- map_layers(map, template, where$space)
+  # A volume of one slice has one cut.
+  if (layers$flat) return(list(layers = layers, type = "slice", cuts = layers$over$mm$z))
   cuts <- where$cuts
-  if (layers$flat) type <- "slice"
-  if (type == "3d") return(glass_panels(layers, where$views, look))
-  # The number of a label is not a weight: the labelled voxels alone decide where to cut.
-  if (is.null(cuts) && !is.null(map$codes) && type != "slice") {
-    cuts <- choose_cuts(replace(layers, "over", list(as_marks(layers$over))), type,
-                        where$ncuts)
+  if (is.null(cuts) && type != "3d") {
+    # The number of a label is not a weight: the labelled voxels alone decide where to cut.
+    seen <- if (is.null(map$codes)) layers else {
+      replace(layers, "over", list(as_marks(layers$over)))
+    }
+    cuts <- choose_cuts(seen, type, where$ncuts)
   }
-  cut_panels(layers, type, cuts, where$ncuts, look)
+  list(layers = layers, type = type, cuts = cuts)
+}
+
+volume_panels <- function(stage, where, look) {
+  if (stage$type == "3d") return(glass_panels(stage$layers, where$views, look))
+  cut_panels(stage$layers, stage$type, stage$cuts, look)
 }
 
 as_marks <- function(layer) replace(layer, "volume", list(layer$volume != 0))
@@ -149,6 +179,7 @@ as_marks <- function(layer) replace(layer, "volume", list(layer$volume != 0))
 # list(values, space or mesh, name, title): one value per feature. Images alone have their mean as
 # anatomy and no values. `threshold` is the default threshold, `empty` says why a map is empty.
 map_of <- function(object, s = NULL, row = NULL, like = NULL) {
+  if (is_path(object)) return(map_of_file(object))
   if (inherits(object, "niftiImage") || oro.nifti::is.nifti(object)) return(map_of_image(object))
   if (is_images(object) && !is_surface(object$space)) {
     return(list(values = numeric(ncol(object$x)), space = object$space, name = "mean"))
@@ -216,18 +247,37 @@ feature_place <- function(object, name) {
   list(space = image_space(object, name))
 }
 
-# Everything that is not zero in an image; it is its own mask.
+is_path <- function(object) {
+  is.character(object) && !inherits(object, "niftiImage") && length(object) == 1 && !is.na(object)
+}
+
+map_of_file <- function(path) {
+  file <- open_nifti(path, "object")
+  check_one_volume(file)
+  map_of_volume(read_values(file, name = "object", numbers = TRUE), file, read_header(file))
+}
+
 map_of_image <- function(image) {
   opened <- open_image(image, "object", values = FALSE)
+  check_one_volume(opened)
+  header <- opened$header
+  if (is_oro(image)) header$intent_code <- image@intent_code
+  map_of_volume(image_array(image), opened, header)
+}
+
+check_one_volume <- function(opened) {
   if (opened$volumes > 1) {
-    stop_bad("`object` must be an image with three dimensions, not ", length(dim(image)), ".")
+    stop_bad("`object` must be an image with three dimensions, not 4 with ", opened$volumes,
+             " volumes.")
   }
-  values <- array(as.double(image_array(image)), opened$dim)
+}
+
+# Everything that is not zero in an image; it is its own mask.
+map_of_volume <- function(values, opened, header) {
+  values <- as.double(values)
   values[!is.finite(values)] <- 0
-  space <- new_space(array(TRUE, opened$dim), opened$affine, rep(NA_real_, length(values)),
-                     opened$header)
-  intent <- if (is_oro(image)) image@intent_code else RNifti::niftiHeader(image)$intent_code
-  list(values = as.vector(values), space = space, name = "value", is_label = intent == 1002)
+  space <- new_space(array(TRUE, opened$dim), opened$affine, rep(NA_real_, length(values)), header)
+  list(values = values, space = space, name = "value", is_label = header$intent_code == 1002)
 }
 
 # The map with zeros where it is not drawn.
@@ -235,7 +285,12 @@ over_threshold <- function(map, threshold) {
   map$threshold <- if (!is.null(threshold)) check_nonnegative(threshold, "threshold") else {
     map$cutoff %or% 0
   }
+  largest <- max(abs(map$values), 0)
   map$values[abs(map$values) < map$threshold - 1e-9] <- 0
+  if (!is.null(threshold) && largest > 0) {
+    map$empty <- paste0("no value reaches the threshold ", number_text(map$threshold),
+                        " (largest ", number_text(signif(largest, 3)), ")")
+  }
   map
 }
 
@@ -254,12 +309,7 @@ drawn_bar <- function(bar, map, panels, look) {
     range <- contrast_range(map$space$mean[!is.na(map$space$mean)])
     return(new_bar(range, function(v) grey_colours(v, range), bar$title))
   }
-  in_cuts <- !is.null(panels[[1]]$over)
-  if (!is.null(bar$key)) {
-    shown <- if (in_cuts) unlist(lapply(panels, function(p) p$over$values)) else map$values
-    bar <- shown_labels(bar, shown)
-  }
-  if (!in_cuts || is.null(bar)) return(bar)
+  if (is.null(panels[[1]]$over) || is.null(bar)) return(bar)
   faded <- function(colours) {
     mixed <- look$alpha * grDevices::col2rgb(colours) + (1 - look$alpha) * 140
     grDevices::rgb(t(mixed), maxColorValue = 255)

@@ -34,6 +34,37 @@ test_that("paper is around the head, not in it", {
   expect_lt(layer$air, 50)
 })
 
+test_that("noise in the air and the dark rim of the head are not drawn, its edge is faded", {
+  slice <- matrix(1, 21, 21)
+  slice[4:18, 4:18] <- 40   # skin blurred into air
+  slice[5:17, 5:17] <- 100
+  slice[9:12, 9:12] <- 40   # dark inside
+  slice[1, 20] <- 50        # noise
+  expect_identical(sum(!outside_head(slice, 10)), 225L)
+  expect_true(outside_head(slice, 10)[1, 20])
+  opacity <- head_opacity(slice, air = 10, dark = 60, width = 2)
+  expect_true(all(opacity[4, ] == 0) && opacity[1, 20] == 0)
+  expect_true(all(opacity[5, 5:17] == 0.5) && all(opacity[6:16, 6:16] == 1))
+  # Bright tissue stops the rim; where the image ends there is no air.
+  expect_identical(head_opacity(slice[, 9:21], 10, 60, 2)[6:16, 1], rep(1, 11))
+  # A second part that is large stays.
+  slice[4:18, 10:11] <- 1
+  expect_identical(sum(!outside_head(slice, 10)), 195L)
+  colours <- c("#000000", NA, "#FFFFFF")
+  expect_identical(fade_edge(colours, c(0.5, 0, 1)), c("#00000080", NA, "#FFFFFF"))
+  expect_identical(fade_edge("#000000", NULL), "#000000")
+})
+
+test_that("the rim of the template is not dark on white paper", {
+  layer <- mni_layer()
+  skip_if(is.null(layer), "oro.nifti has no template")
+  slice <- without_air(cut_layer(layer, plane_axes$axial, 12, 1), layer$air, c(26, 191))
+  edge <- slice$values[slice$opacity == 0.5]
+  expect_gt(stats::quantile(edge, 0.1), 75)
+  # One part, without specks.
+  expect_identical(max(connected_parts(graph_mask(slice$opacity > 0))), 1L)
+})
+
 test_that("letters, captions and cross are readable on black", {
   local_device()
   map <- stored_map()
@@ -85,6 +116,19 @@ test_that("the letters are taken out of the template, and nothing else is change
   opened <- read_array(system.file("nifti", "mniRL.nii.gz", package = "oro.nifti"), "template")
   painted <- painted_columns(opened$values)
   expect_gt(sum(painted), 1000)
+  # The strips that the page of plot_map() gives: painted on both sides, so interpolated.
+  both <- which(painted & painted[91:1, ], arr.ind = TRUE)
+  x <- abs(template$mm$x[both[, 1]])
+  y <- template$mm$y[both[, 2]]
+  expect_identical(range(x[x < 36]), c(16, 30))
+  expect_identical(range(y[x < 36]), c(-56, 14))
+  expect_identical(range(x[x > 36]), c(42, 54))
+  expect_identical(range(y[x > 36]), c(-60, -44))
+  once <- which(painted & !painted[91:1, ], arr.ind = TRUE)
+  x <- template$mm$x[once[, 1]]
+  y <- template$mm$y[once[, 2]]
+  expect_identical(c(range(x[x < 0]), range(y[x < 0])), c(-70, -16, -60, 16))
+  expect_identical(c(range(x[x > 0]), range(y[x > 0])), c(4, 54, -58, 14))
   kept <- array(!painted, dim(opened$values))
   expect_identical(template$volume[kept], as.double(opened$values[kept]))
   expect_false(any(painted_columns(template$volume)))
@@ -215,4 +259,64 @@ test_that("a template that nobody asked for is announced, one that was is not", 
   expect_message(plot_map(map), "MNI template of oro.nifti")
   expect_no_message(plot_map(map, space = "mni"))
   expect_no_message(plot_map(map, space = "native"))
+})
+
+test_that("one warning tells of a map that lies beside the head", {
+  skip_if(is.null(mni_layer()), "oro.nifti has no template")
+  local_device()
+  map <- function(corner) {
+    volume <- array(0, c(10, 10, 10))
+    volume[3:8, 3:8, 3:8] <- 1
+    image <- RNifti::asNifti(volume)
+    affine <- diag(c(4, 4, 4, 1))
+    affine[1:3, 4] <- corner
+    RNifti::sform(image) <- structure(affine, code = 4L)
+    image
+  }
+  said <- function(...) testthat::capture_warnings(suppressMessages(plot_map(...)))
+  template <- map(c(100, 0, 0))
+  warnings <- c(said(map(c(100, 0, 0))), said(map(c(68, -20, 0))),
+                said(map(c(0, 0, 0)), template = template))
+  expect_snapshot(cat(warnings, sep = "\n"))
+  for (fine in list(said(map(c(0, -20, 0))), said(map(c(100, 0, 0)), space = "native"),
+                    said(map(c(100, 0, 0)), template = template))) {
+    expect_identical(fine, character(0))
+  }
+  # The middle of a hollow head is inside of it.
+  shell <- array(1, c(10, 10, 10))
+  shell[3:8, 3:8, 3:8] <- 0
+  shell <- RNifti::asNifti(shell, reference = map(c(0, 0, 0)))
+  expect_identical(said(map(c(0, 0, 0)), template = shell), character(0))
+})
+
+test_that("the outline of the mask is drawn over the template that is asked for", {
+  skip_if(is.null(mni_layer()), "oro.nifti has no template")
+  local_device()
+  images <- stored_images()
+  shown <- function(...) length(plot_map(images, ...)[[1]]$under$across)
+  expect_identical(c(shown(), shown(space = "mni"), shown(space = "native")), c(6L, 91L, 6L))
+  # The bar is that of the mean, so it is not drawn.
+  expect_true("mean" %in% drawn_texts(plot(images)))
+  expect_false("mean" %in% drawn_texts(plot(images, space = "mni")))
+  images$space$affine[1, 4] <- 200
+  expect_warning(plot(images, space = "mni"), "none of the voxels of the map lie in that head")
+})
+
+test_that("the glass around an image without a mask is the template's head, or nothing", {
+  skip_without_misc3d()
+  skip_if(is.null(mni_layer()), "oro.nifti has no template")
+  local_device()
+  map <- stored_map()
+  volume <- replace(array(0, map$space$dim), map$space$mask, map$values)
+  image <- RNifti::asNifti(volume, reference = map$space$header)
+  hull <- function(space) glass_hull(map_layers(map_of(image), NULL, space))
+  expect_identical(nrow(hull("native")), 0L)
+  expect_true(all(abs(apply(hull("mni"), 2, range) - cbind(c(-90, 90), c(-126, 90), c(-72, 100))) <
+                    16))
+  # Without glass the picture holds the map, from x = -16 to 24 mm.
+  top <- plot_map(image, type = "3d", space = "native", views = "top")[[1]]
+  expect_lt(top$origin[1], -16)
+  expect_gt(top$origin[1] + top$width, 24)
+  expect_lt(top$width, 70)
+  expect_gt(plot_map(image, type = "3d", space = "mni", views = "top")[[1]]$width, 150)
 })

@@ -69,8 +69,14 @@ test_that("label images have one colour and one name per number", {
   expect_named(scale$bar$key, unname(names))
   expect_identical(scale$paint(c(3, 17, 0)), c(unname(scale$bar$key), NA))
   # The larger one first; those that are not in the picture are left out.
-  expect_named(shown_labels(scale$bar, map$values)$key, unname(rev(names)))
-  expect_named(shown_labels(scale$bar, c(0, 3))$key, "Caudate")
+  shown <- function(values) {
+    mesh <- list(coords = diag(3), faces = rbind(1:3), mask = TRUE)
+    shown_labels(scale, list(values = values, mesh = mesh))$bar
+  }
+  expect_named(shown(c(17, 17, 3))$key, unname(rev(names)))
+  expect_named(shown(c(0, 3, 0))$key, "Caudate")
+  expect_identical(shown(c(0, 0, 17))$key, scale$bar$key[2])
+  expect_null(shown(c(0, 0, 0)))
   expect_named(picture_scale(map, labels = TRUE)$bar$key, c("3", "17"))
   expect_null(label_codes(map, NULL))
   expect_length(unique(label_colours(7)[1:7]), 7)
@@ -86,6 +92,73 @@ test_that("label images have one colour and one name per number", {
   expect_true(map_of(oro.nifti::nii2oro(region))$is_label)
   texts <- drawn_texts(plot_map(region, labels = "Thalamus"))
   expect_true("Thalamus" %in% texts)
+})
+
+# A label image of 1 mm voxels: blocks of 3 x 3 x 3 voxels, numbered from 1.
+label_image <- function(blocks) {
+  codes <- array(seq_len(prod(blocks)), blocks)
+  volume <- codes[rep(seq_len(blocks[1]), each = 3), rep(seq_len(blocks[2]), each = 3),
+                  rep(seq_len(blocks[3]), each = 3), drop = FALSE]
+  RNifti::asNifti(volume, reference = space_header(dim(volume), diag(4)))
+}
+
+test_that("labels that the picture shows have distinct colours, however many the image has", {
+  local_device()
+  image <- label_image(c(5, 4, 5))
+  map <- over_threshold(map_of(image), NULL)
+  map$codes <- label_codes(map, TRUE)
+  where <- list(cuts = 4)
+  stage <- volume_stage(map, "axial", NULL, where)
+  scale <- expect_silent(shown_labels(picture_scale(map, labels = TRUE), map, stage))
+  expect_setequal(names(scale$bar$key), 21:40)
+  expect_length(unique(scale$bar$key), 20)
+  expect_identical(scale$paint(21:40), unname(scale$bar$key[as.character(21:40)]))
+  # The user's own colours stay.
+  own <- grDevices::hcl.colors(100)
+  mine <- shown_labels(picture_scale(map, palette = own, labels = TRUE), map, stage)
+  expect_identical(mine$paint(21:40), own[21:40])
+})
+
+test_that("colours repeat only if there are too few, never between neighbours, and that is said", {
+  image <- label_image(c(9, 8, 1))
+  map <- over_threshold(map_of(image), NULL)
+  map$codes <- label_codes(map, TRUE)
+  local_device(4, 3)
+  graphics::plot.new()
+  expect_message(plot_map(image, labels = TRUE), "shows 72 labels in 34 colours: several labels")
+  stage <- volume_stage(map, "axial", NULL, list())
+  scale <- suppressMessages(shown_labels(picture_scale(map, labels = TRUE), map, stage))
+  colours <- matrix(scale$paint(1:72), 9)
+  expect_false(any(colours[-1, ] == colours[-9, ]))
+  expect_false(any(colours[, -1] == colours[, -8]))
+  # All colours are used about equally often.
+  expect_lte(max(table(colours)), 3)
+  texts <- suppressMessages(drawn_texts(plot_map(image, labels = TRUE), 4, 3))
+  expect_true("colours repeat" %in% texts)
+  expect_true(any(grepl("^and [0-9]+ more$", texts)))
+  # The lines at the end of the key are wider than its names, and are on the page.
+  expect_gt(bar_width(scale$bar, 1),
+            graphics::strwidth("colours repeat", units = "inches", cex = 0.85))
+  # The same in three dimensions and on a mesh.
+  deep <- shown_numbers(map, list(layers = map_layers(map), type = "3d"))
+  expect_true(all(c(1, 2) %in% deep$values) && any(deep$pairs[, 1] == 2 & deep$pairs[, 2] == 1))
+  egg <- egg_mesh(8, 12)
+  mesh <- list(values = seq_len(egg$n), codes = seq_len(egg$n),
+               mesh = feature_place(egg, "like")$mesh)
+  key <- suppressMessages(shown_labels(label_scale(mesh, NULL, TRUE), mesh))
+  ends <- matrix(key$paint(egg$faces), ncol = 3)
+  expect_false(any(ends[, 1] == ends[, 2] | ends[, 2] == ends[, 3] | ends[, 1] == ends[, 3]))
+})
+
+test_that("labels of another atlas get one warning", {
+  local_device()
+  image <- label_image(c(3, 2, 1))
+  names <- function(codes) stats::setNames(paste("area", codes), codes)
+  said <- function(codes) testthat::capture_warnings(plot_map(image, labels = names(codes)))
+  warnings <- c(said(2001:2090), said(c(5, 1002)))
+  expect_snapshot(cat(warnings, sep = "\n"))
+  expect_identical(c(said(1:6), said(0:90), said(4:6)), character(0))
+  expect_silent(plot_map(image, labels = TRUE))
 })
 
 # ---- colour vision -------------------------------------------------------------------------------

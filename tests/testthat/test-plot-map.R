@@ -102,6 +102,12 @@ test_that("the picture and one message tell of an empty map or a cut outside the
                         space = cohort$space, graph = cohort$graph,
                         grid = data.frame(lambda1 = 1, lambda2 = 0)), class = "n2gfl")
   expect_message(plot_map(fit), "An empty map: no feature is selected.", fixed = TRUE)
+  expect_message(plot_map(fit, threshold = 3), "An empty map: no feature is selected.",
+                 fixed = TRUE)
+  fit$beta[3, 1] <- -0.9712
+  expect_message(plot_map(fit, threshold = 100),
+                 "An empty map: no value reaches the threshold 100 (largest 0.971).", fixed = TRUE)
+  expect_no_message(plot_map(fit, threshold = 0.9))
 })
 
 test_that("a mosaic has no blank slice, and as many as the page has room for", {
@@ -115,7 +121,7 @@ test_that("a mosaic has no blank slice, and as many as the page has room for", {
   layers <- map_layers(map)
   for (size in list(c(7, 6), c(3.3, 2.8), c(2, 1))) {
     local_device(size[1], size[2])
-    panels <- cut_panels(layers, "mosaic", NULL, NULL, plain_look())
+    panels <- cut_panels(layers, "mosaic", choose_cuts(layers, "mosaic", NULL), plain_look())
     expect_true(all(vapply(panels, function(panel) any(panel$over$values > 0), NA)))
     expect_gte(length(panels), 4)
     place <- draw_panels(panels)
@@ -125,6 +131,38 @@ test_that("a mosaic has no blank slice, and as many as the page has room for", {
   }
   # 1 mm slices beside the mask are not part of it.
   expect_equal(range(choose_cuts(layers, "axial", 30L)), c(3, 26))
+})
+
+test_that("the cuts of a mosaic are a constant number of slices apart and show the map", {
+  for (all in list(c(1, 20), c(3, 22))) for (ncuts in 1:17) {
+    fair <- all + c(2, -1)
+    slices <- even_slices(ncuts, fair, all, rep(1, 25))
+    expect_length(slices, ncuts)
+    expect_true(all(slices >= all[1] & slices <= all[2]))
+    expect_lte(length(unique(diff(slices))), 1)
+    # The widest step that fits: one more would leave the image or be too wide.
+    step <- c(diff(slices), 1)[1]
+    expect_true(ncuts == 1 || (step + 1) * (ncuts - 1) > diff(fair) - 0.5 * (ncuts - 1))
+  }
+  # Of 20 slices, 5 cuts can begin at slice 1 to 4.
+  at <- function(k) even_slices(5, c(1, 20), c(1, 20), replace(numeric(20), k, 1))
+  for (k in 1:20) expect_true(k %in% at(k))
+  expect_identical(at(integer(0))[1], 2)
+  # 6 mm voxels, as they are drawn.
+  local_device(7, 4)
+  mask <- array(TRUE, c(10, 12, 13))
+  affine <- diag(c(6, 6, 6, 1))
+  affine[1:3, 4] <- c(-27, -33, -41)
+  values <- replace(numeric(length(mask)), c(770, 771), 1)
+  images <- new_images(matrix(0, 2, length(mask)), graph_mask(mask),
+                       new_space(mask, affine, rep(1, length(mask))), c("a", "b"))
+  for (ncuts in list(3, 5, 6, NULL)) {
+    panels <- plot_map(values, like = images, type = "mosaic", ncuts = ncuts)
+    at <- vapply(panels, `[[`, 0, "at")
+    expect_length(unique(diff(at)), 1)
+    expect_true(any(vapply(panels, function(panel) any(panel$over$values != 0), NA)))
+    expect_gte(max(at) - min(at), 48)
+  }
 })
 
 test_that("regions are ranked by weight and met by their cut", {
@@ -170,6 +208,23 @@ test_that("images of other packages are drawn as they are", {
   expected <- lapply(plot_map(map$values, like = stored_images("LAS")), function(p) p$over$values)
   expect_identical(lapply(plot_map(image), function(p) p$over$values), expected)
   expect_identical(lapply(plot_map(oro.nifti::nii2oro(image)), function(p) p$over$values), expected)
+})
+
+test_that("the path of a file is drawn as the image in it", {
+  local_device()
+  map <- stored_map("LAS")
+  volume <- replace(array(0, map$space$dim), map$space$mask, map$values)
+  header <- map$space$header
+  image <- RNifti::asNifti(volume, reference = header)
+  file <- withr::local_tempfile(fileext = ".nii.gz")
+  RNifti::writeNifti(image, file, datatype = "double")
+  expect_equal(drawn(plot_map(file)), drawn(plot_map(image)))
+  expect_false(map_of(file)$is_label)
+  header$intent_code <- 1002L
+  RNifti::writeNifti(RNifti::asNifti(array(0:1, dim(volume)), reference = header), file)
+  expect_true(map_of(file)$is_label)
+  RNifti::writeNifti(array(0, c(2, 2, 2, 2)), file)
+  expect_snapshot(refusal(plot_map(file)))
 })
 
 test_that("a template has its own grid", {
