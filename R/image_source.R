@@ -237,6 +237,12 @@ check_image_mask <- function(mask, source, grid, resample) {
   given <- open_mask(mask)
   inside <- check_mask(given$values)
   dim(inside) <- given$dim
+  on_grid <- mask_on_grid(inside, given, source, grid, resample)
+  note_mask_values(given$values, inside)
+  on_grid
+}
+
+mask_on_grid <- function(inside, given, source, grid, resample) {
   if (mask_fits(given, grid)) return(inside)
   if (!mask_fits(given, source)) {
     if (!resample || is.null(given$affine)) stop_other_mask(given, source)
@@ -250,6 +256,17 @@ check_image_mask <- function(mask, source, grid, resample) {
              number_text(100 * max(share)), " percent of one.")
   }
   array(share >= 0.5, grid$dim)
+}
+
+# A map of probabilities is small but not zero nearly everywhere.
+note_mask_values <- function(values, inside) {
+  found <- range(values[inside])
+  if (found[1] == found[2]) return(invisible())
+  found <- range(values)
+  message("`mask` has values from ", number_text(found[1]), " to ", number_text(found[2]),
+          ", and everything that is not 0 counts as inside (", sum(inside), " of ", length(inside),
+          " voxels): threshold it first if that is not what you mean, e.g. mask > ",
+          number_text(signif(found[2] / 2, 2)), ".")
 }
 
 stop_other_mask <- function(mask, source) {

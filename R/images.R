@@ -48,7 +48,7 @@
 #'   `file` with the paths. Names become the subjects' names.
 #' @param mask The voxels to use: a path, an image or an array on the grid of the images (or on the
 #'   coarsened grid, or on any grid with `resample`), not zero or `TRUE` inside; `NULL` to use
-#'   `threshold`.
+#'   `threshold`. A map of probabilities must be thresholded first.
 #' @param threshold Without a mask, the mean above which a voxel is inside.
 #' @param coarsen Size in voxels of the blocks to average: three whole numbers, or one for all three
 #'   axes; `NULL` for none.

@@ -193,7 +193,7 @@ test_that("a voxel is inside if its mean exceeds the threshold, however files ar
     files <- file.path(folder, sprintf("%s-%02d.nii.gz", type, 1:30))
     for (i in 1:30) make_nifti(eggs[[i]], files[i], type = type)
     # The last slice also gives the late images another scale.
-    expect_warning(images <- read_images(files, threshold = 0.4), "10 of 30 images have a diff")
+    expect_warning(images <- read_images(files, threshold = 0.4), "10 of 30 images have")
     stored <- if (type == "float64") eggs else lapply(seq_along(files), function(i) {
       as.array(RNifti::readNifti(files[i]))
     })
@@ -235,6 +235,17 @@ test_that("paths, pairs, four dimensions, arrays and both packages' images give 
   for (k in c(4, 5, 7)) {
     expect_equal(in_memory[[k]]$space$affine, expected$space$affine, info = k)
     expect_identical(in_memory[[k]]$space$header$sform_code, expected$space$header$sform_code)
+  }
+})
+
+test_that("a map of probabilities as mask is mentioned", {
+  eggs <- egg_images(4)
+  mask <- array(seq(0, 1, length.out = 378), c(7, 9, 6))
+  said <- tryCatch(read_images(eggs, mask = mask), message = conditionMessage)
+  expect_snapshot(cat(said))
+  expect_message(read_images(eggs, mask = round(100 * mask)), "mask > 50")
+  for (plain in list(mask > 0.5, 1 * (mask > 0.5), 255L * (mask > 0.5), -1 * (mask > 0.5))) {
+    expect_no_message(read_images(eggs, mask = plain))
   }
 })
 
