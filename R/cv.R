@@ -464,7 +464,8 @@ sparsest_row <- function(rows, grid) {
 }
 
 # The edges of the grid on which the best row lies, named, with a value to try beyond each of them.
-grid_edges <- function(grid, best) {
+# `made`: was the sequence of lambda1 made? Only then lambda.min.ratio has an effect.
+grid_edges <- function(grid, best, made = TRUE) {
   # If the best model is empty, larger penalties give the same model.
   filled <- grid$nonzero[best] > 0
   lambda2 <- grid$lambda2[best]
@@ -474,14 +475,15 @@ grid_edges <- function(grid, best) {
   several <- length(first) > 1
   c(
     `largest lambda1` = if (several && here == max(first) && filled)
-      paste("try lambda1 up to", beyond(rev(first))),
+      paste("try lambda1 up to", number_text(beyond(rev(first)))),
     `smallest lambda1` = if (several && here == min(first) && here > 0)
-      paste0("try lambda1 down to ", beyond(first, 5), " (lambda.min.ratio = ",
-             number_text(signif(min(first) / max(first) / 5, 2)), ")"),
+      paste0("try lambda1 down to ", number_text(beyond(first, 5)), if (made) {
+        paste0(" (lambda.min.ratio = ", number_text(signif(beyond(first, 5) / max(first), 2)), ")")
+      }),
     `largest lambda2` = if (any(second < lambda2) && lambda2 == max(second) && filled)
-      paste("try lambda2 up to", beyond(rev(second))),
+      paste("try lambda2 up to", number_text(beyond(rev(second)))),
     `smallest lambda2` = if (any(second > lambda2) && lambda2 == min(second) && lambda2 > 0)
-      paste("try lambda2 down to", beyond(second))
+      paste("try lambda2 down to", number_text(beyond(second)))
   )
 }
 
@@ -491,7 +493,7 @@ beyond <- function(values, least = 2) {
   ratio <- values[1] / values[2]
   if (!is.finite(ratio)) ratio <- least
   ratio <- if (ratio > 1) max(ratio, least) else min(ratio, 1 / least)
-  number_text(signif(values[1] * ratio, 2))
+  signif(values[1] * ratio, 2)
 }
 
 # ---- the object ----------------------------------------------------------------------------------
@@ -505,7 +507,8 @@ new_cv <- function(cv, problem, folds, measure, keep, call) {
          cvlo = cv$cvm - cv$cvsd, nzero = fit$grid$nonzero, es = cv$es, mdc = cv$mdc,
          lambda.min = lambda(cv$index[["min"]]), lambda.1se = lambda(cv$index[["1se"]]),
          lambda.es = lambda(cv$index[["es"]]), index = cv$index,
-         edge = grid_edges(fit$grid, cv$index[["min"]]), type.measure = measure,
+         edge = grid_edges(fit$grid, cv$index[["min"]], made = !length(problem$lambda1)),
+         type.measure = measure,
          name = measure_label(measure, fit$family), foldid = drop(folds$foldid),
          fold.fits = lapply(cv$folds, `[`, c("a0", "gamma", "beta", "gap", "converged")),
          fit.preval = if (keep) if (repeats > 1) cv$links else matrix(cv$links, nrow(cv$links)),
