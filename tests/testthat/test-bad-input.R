@@ -210,3 +210,10 @@ test_that("an exact refit asks for the data", {
   expect_snapshot(refusal(coef(fit, s = s, exact = TRUE, x = x, y = y, weights = 1:10, lamda = 1)))
   expect_snapshot(refusal(coef(fit, s = s, exact = NA)))
 })
+
+test_that("smoothing without a graph is refused", {
+  expect_snapshot({
+    refusal(tv_denoise(1:3, lambda = 1))
+    refusal(fused_prox(1:3, lambda1 = 1, lambda2 = 1))
+  })
+})

@@ -92,3 +92,8 @@ test_that("two of cutoff, q and PFER are needed, and must be possible", {
   expect_snapshot(refusal(select(lambda = 1)))
   expect_snapshot(refusal(select(sampling.type = "CV")))
 })
+
+test_that("a comparison by `s` asks for `s1` or `s2`", {
+  runs <- diag(3)
+  expect_snapshot(refusal(compare_stability(runs, runs, s = "lambda.min")))
+})
