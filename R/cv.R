@@ -531,10 +531,11 @@ response_numbers <- function(problem) {
   if (problem$control$family == "binomial") (y > 0) + 0 else y
 }
 
-warn_folds_not_converged <- function(folds) {
-  text <- not_converged_text(folds)
+warn_folds_not_converged <- function(folds, nouns = "folds", kept = TRUE) {
+  text <- not_converged_text(folds, nouns)
   if (!is.null(text)) {
-    warning("Fits did not converge: ", text, "; their gaps are in `fold.fits`.", call. = FALSE)
+    warning("Fits did not converge: ", text, if (kept) "; their gaps are in `fold.fits`", ".",
+            call. = FALSE)
   }
 }
 
@@ -546,15 +547,15 @@ warn_outer_not_converged <- function(outer) {
   }
 }
 
-# Which rows of which fits, or NULL.
-not_converged_text <- function(fits) {
+# Which rows of which fits, or NULL. `nouns`: what the fits belong to.
+not_converged_text <- function(fits, nouns = "folds") {
   failed <- lapply(fits, function(fit) which(!fit$converged))
   failed <- failed[lengths(failed) > 0]
   if (!length(failed)) return(NULL)
   shown <- utils::head(failed, 5)
   paste0(paste0(names(shown), ifelse(lengths(shown) == 1, " row ", " rows "),
                 vapply(shown, some_numbers, ""), collapse = ", "),
-         if (length(failed) > 5) paste(" and", length(failed) - 5, "more folds"))
+         if (length(failed) > 5) paste(" and", length(failed) - 5, "more", nouns))
 }
 
 some_numbers <- function(values) {

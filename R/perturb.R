@@ -67,7 +67,7 @@ perturb.n2gfl <- function(x, y, graph = NULL, ...,
                     grid = full[c("lambda1", "lambda2")], checkpoint = store, progress = progress)
   warn_wrong_sign(full$effects, problem)
   warn_not_converged(full, problem$control)
-  warn_folds_not_converged(fits)
+  warn_folds_not_converged(fits, "runs")
   new_perturbed(full, fits, problem, drawn, perturb, call)
 }
 
