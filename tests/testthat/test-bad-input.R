@@ -52,6 +52,11 @@ test_that("y must fit the rows of x and the family", {
   expect_snapshot(refusal(fit_with(y = rep(2, 10))))
   expect_snapshot(refusal(fit_with(y = letters[1:10])))
   expect_snapshot(refusal(fit_with(y = factor(classes))))
+  expect_snapshot({
+    refusal(fit_with(y = rep(c("case", "control"), 5)))
+    refusal(fit_with(y = as.Date("2020-01-01") + 1:10))
+    refusal(fit_with(y = as.POSIXct("2020-01-01") + 1:10))
+  })
   expect_snapshot(refusal(fit_with(y = cbind(y, y))))
   expect_snapshot(refusal(fit_with(y = list(1))))
   expect_snapshot(refusal(fit_with(y = NULL)))
