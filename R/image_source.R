@@ -25,12 +25,16 @@ image_source <- function(files, data = NULL, target = NULL, resample = FALSE) {
 }
 
 file_column <- function(files) {
-  if (is.null(files[["file"]])) {
+  column <- intersect(file_columns, names(files))[1]
+  if (is.na(column)) {
     stop_bad("`files` must have a column `file` if it is a data frame, but its columns are ",
              quoted(names(files)), ".")
   }
-  as.character(files[["file"]])
+  as.character(files[[column]])
 }
+
+# Names of the column with the paths, the usual one first.
+file_columns <- c("file", "path", "filename")
 
 # RNifti's internal images are stored as character vectors, so the class is tested first.
 is_image <- function(x) {
@@ -52,6 +56,11 @@ file_source <- function(paths) {
   }
   names <- names(paths)
   paths <- path.expand(unname(paths))
+  folder <- paths[dir.exists(paths)][1]
+  if (!is.na(folder)) {
+    stop_bad("`files` must hold paths of NIfTI files, but ", quoted(folder), " is a folder: ",
+             "list.files(", quoted(folder), ", full.names = TRUE) gives the files in it.")
+  }
   check_duplicates(paths)
   opened <- lapply(paths, open_nifti)
   volumes <- vapply(opened, `[[`, 0, "volumes")

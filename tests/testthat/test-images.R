@@ -238,6 +238,20 @@ test_that("paths, pairs, four dimensions, arrays and both packages' images give 
   }
 })
 
+test_that("the column of paths may have other usual names", {
+  folder <- local_folder()
+  files <- write_eggs(folder)
+  expected <- read_images(data.frame(file = files, age = seq_along(files)))
+  for (name in c("path", "filename")) {
+    table <- data.frame(age = seq_along(files), files)
+    names(table)[2] <- name
+    expect_silent(images <- read_images(table[order(-table$age), ]))
+    expect_identical(images$data$age, rev(expected$data$age))
+    expect_identical(images$x, expected$x[rev(seq_along(files)), ])
+    expect_identical(images$files, rev(files))
+  }
+})
+
 test_that("a map of probabilities as mask is mentioned", {
   eggs <- egg_images(4)
   mask <- array(seq(0, 1, length.out = 378), c(7, 9, 6))
@@ -441,7 +455,7 @@ test_that("files that do not fit together are refused", {
   expect_snapshot(say(files, data = data.frame(age = 1:3)))
   expect_snapshot(say(files, data = data.frame(file = files[1:3], age = 1:3)))
   expect_snapshot(say(files, data = 1:4))
-  expect_snapshot(say(data.frame(path = files)))
+  expect_snapshot(say(data.frame(image = files)))
   make_nifti(array(1, c(7, 9, 6, 2)), at("two.nii"), affine)
   expect_snapshot(say(c(files, at("two.nii"))))
   expect_snapshot(say(files[c(1, 1, 2)][-1], like = read_images(files, coarsen = 2), coarsen = 2))
