@@ -159,7 +159,16 @@ check_runs <- function(problem, drawn) {
   }
 }
 
-# ---- print ---------------------------------------------------------------------------------------
+# ---- plot and print ------------------------------------------------------------------------------
+
+# The stability of the runs: there are no scores to draw.
+#' @rdname plot.n2gfl_stability
+#' @method plot perturb.n2gfl
+#' @export
+plot.perturb.n2gfl <- function(x, ...) {
+  plot(stability(x), ...)
+  invisible(x)
+}
 
 #' @method print perturb.n2gfl
 #' @export
