@@ -197,8 +197,9 @@ inner_folds <- function(y, foldid, group, used) {
     within <- if (!is.null(group)) droplevels(group[train])
     most <- if (is.null(within)) sum(used[train]) else length(unique(within[used[train]]))
     if (most < 2) {
-      stop_bad("`nested` needs 2 groups or more outside of every fold, but without fold ", k,
-               " there is only ", quoted(levels(within)), ".")
+      stop_bad("`nested` needs 2 ", if (is.null(group)) "rows with a positive weight" else "groups",
+               " or more outside of every fold, but without fold ", k, " there is only ",
+               if (is.null(group)) most else quoted(unique(within[used[train]])), ".")
     }
     inner[train] <- weighted_folds(y[train], min(max(foldid), most), within, used[train])
     inner
@@ -242,6 +243,7 @@ default_nfolds <- function(nfolds, problem, group, measure, nested) {
   used <- problem$data$weights > 0
   noun <- if (is.null(group)) "observation" else "group"
   most <- if (is.null(group)) sum(used) else length(unique(group[used]))
+  if (most < 2) stop_bad("`group` must have at least 2 different values, but it has 1.")
   why <- paste("there are only", count_of(most, noun))
   if (measure == "auc") {
     size <- min(class_sizes(problem, group))

@@ -57,8 +57,8 @@
 region_table <- function(object, atlas = NULL, labels = NULL, s = NULL, row = NULL, ...) {
   check_empty_dots(...)
   if (is.null(atlas) && !is.null(labels)) {
-    stop_bad("`labels` must be given together with `atlas`, whose numbers it names, but `atlas` is ",
-             "NULL.")
+    stop_bad("`labels` must be given together with `atlas`, whose numbers it names, but `atlas` ",
+             "is NULL.")
   }
   map <- table_map(object, s, row)
   graph <- image_graph(object)

@@ -90,6 +90,7 @@ test_that("the default number of folds is reduced where there are few observatio
     said(auc <- any_sign(run(1:40, factor(rep(1:2, c(6, 34))), family = "binomial",
                              type.measure = "auc")))
     refusal(run(1:8, nfolds = 10))
+    refusal(run(1:40, group = rep(1, 40)))
   })
   expect_identical(c(max(eight$foldid), max(groups$foldid), max(auc$foldid)), c(8L, 5L, 6L))
   expect_no_message(run(1:10))
@@ -114,6 +115,9 @@ test_that("folds are balanced over the rows with a positive weight", {
     expect_identical(as.vector(table(cv$foldid[1:8], y[1:8])), rep(1L, 8))
   }
   expect_snapshot(refusal(cv.n2gfl(p$x, p$y, lambda2 = 0, weights = weights, nfolds = 9)))
+  two <- rep(c(1, 0), c(2, 38))
+  expect_snapshot(refusal(cv.n2gfl(p$x, p$y, lambda2 = 0, weights = two, nfolds = 2,
+                                   nested = TRUE)))
   # Rows of a group stay together, also those of weight 0.
   group <- rep(1:10, 4)
   cv <- any_sign(withr::with_seed(1, {
