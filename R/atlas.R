@@ -1,8 +1,5 @@
 # Atlases: the number of a structure at each position, and the names of these numbers.
 
-# The atlas's value at the grid point nearest to each position; 0 outside the atlas.
-atlas_codes <- function(atlas, mm) nearest_values(open_atlas(atlas), mm)
-
 open_atlas <- function(atlas) {
   if (is.character(atlas) && !inherits(atlas, "niftiImage") && length(atlas) == 1 &&
       !is.na(atlas)) {
@@ -32,6 +29,16 @@ atlas_names <- function(code, labels) {
   name <- labels$name[match(code, labels$code)]
   name[is.na(name) & code == 0] <- "none"
   ifelse(is.na(name), as.character(code), name)
+}
+
+# A table with the names of few of the atlas's numbers is probably that of another atlas.
+warn_other_labels <- function(labels, numbers) {
+  named <- sum(numbers %in% labels$code)
+  if (named >= length(numbers) / 2) return(invisible())
+  warning("`labels` names ", if (named) named else "none", " of the ",
+          count_of(length(numbers), "number"), " in `atlas` (", some_numbers(sort(numbers)),
+          "), but has names of ", some_numbers(sort(labels$code)),
+          ": is it the table of this atlas?", call. = FALSE)
 }
 
 # ---- names of numbers ----------------------------------------------------------------------------

@@ -313,8 +313,10 @@ check_y <- function(y, family, weights) {
 
 check_response <- function(y, weights) {
   if (!(is.numeric(y) || is.logical(y)) || is.factor(y)) {
-    stop_bad("`y` must be numeric for family \"gaussian\", not ",
-             if (is.factor(y)) "a factor" else typeof(y), ".")
+    what <- if (inherits(y, "Date")) "a Date" else if (is.object(y)) describe(y) else typeof(y)
+    two <- (is.factor(y) || is.character(y)) && length(unique(y)) == 2
+    stop_bad("`y` must be numeric for family \"gaussian\", not ", what,
+             if (two) ": for two classes use family = \"binomial\"", ".")
   }
   y <- as.double(y)
   check_finite(y, "y")

@@ -35,8 +35,8 @@
 #' loose <- replicate(20, as.numeric(1:50 %in% c(1:4, sample(5:50, 6))))
 #' compare_stability(steady, loose)
 #' @export
-compare_stability <- function(object1, object2, s1 = NULL, s2 = s1, paired = NULL,
-                              level = 0.95, ...) {
+compare_stability <- function(object1, object2, ..., s1 = NULL, s2 = s1, paired = NULL,
+                              level = 0.95) {
   check_empty_dots(...)
   names <- c(label_of(substitute(object1)), label_of(substitute(object2)))
   level <- check_ratio(level, "level")

@@ -60,7 +60,8 @@
 #'   (share of wrong classes), `"auc"` (area under the ROC curve; larger is better), `"mse"` and
 #'   `"mae"` (summed over both classes, as in glmnet) or `"brier"`. Probabilities are kept 1e-5 away
 #'   from 0 and 1 for the deviance.
-#' @param nfolds Number of folds, at least 2, when `foldid` is `NULL`.
+#' @param nfolds Number of folds, at least 2, when `foldid` is `NULL`. If it is not given and there
+#'   are too few observations or groups, it is the largest number possible, with a message.
 #' @param foldid The fold in which each row of `x` is held out, numbered from 1 without gaps, or a
 #'   matrix with one column per repeat; `NULL` draws folds with [make_folds()].
 #' @param group A vector with one value per row of `x`: rows with the same value, such as a
@@ -120,8 +121,11 @@ cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds =
   trace <- check_trace(trace.it)
   group <- check_group(align_rows(group, "group", problem$rows), nrow(problem$data$x))
   foldid <- align_rows(foldid, "foldid", problem$rows)
+  if (missing(nfolds) && is.null(foldid)) {
+    nfolds <- default_nfolds(nfolds, problem, group, measure, nested)
+  }
   folds <- check_folds(problem, nfolds, foldid, group, nrepeats, nested)
-  if (folds$drawn) check_class_sizes(problem, group, max(folds$foldid), measure)
+  if (folds$drawn) check_class_sizes(problem, group, folds, measure)
 
   store <- open_checkpoint(checkpoint, cv_key(problem, folds, group, measure, checkpoint))
   folds <- remember_folds(store, folds)
@@ -169,9 +173,10 @@ check_folds <- function(problem, nfolds, foldid, group, nrepeats, nested) {
   nrepeats <- check_count(nrepeats, "nrepeats")
   drawn <- is.null(foldid)
   y <- problem$data$y
+  used <- problem$data$weights > 0
   if (drawn) {
-    nfolds <- check_nfolds(nfolds, n)
-    foldid <- matrix(replicate(nrepeats, make_folds(y, nfolds, group)), n)
+    nfolds <- check_nfolds(nfolds, sum(used), if (!all(used)) " with a positive weight")
+    foldid <- matrix(replicate(nrepeats, weighted_folds(y, nfolds, group, used)), n)
   } else {
     foldid <- check_foldid(foldid, n, group)
     if (nrepeats > 1 && nrepeats != ncol(foldid)) {
@@ -179,23 +184,24 @@ check_folds <- function(problem, nfolds, foldid, group, nrepeats, nested) {
                ") when that is given, not ", nrepeats, ".")
     }
   }
-  inner <- if (nested) inner_folds(y, foldid[, 1], group)
+  inner <- if (nested) inner_folds(y, foldid[, 1], group, used)
   list(foldid = foldid, inner = inner, drawn = drawn)
 }
 
 # For each outer fold, the inner folds of its training rows: as many as there are outer folds, or as
 # many as there are rows or groups; 0 = held out.
-inner_folds <- function(y, foldid, group) {
+inner_folds <- function(y, foldid, group, used) {
   lapply(seq_len(max(foldid)), function(k) {
     train <- which(foldid != k)
     inner <- integer(length(y))
     within <- if (!is.null(group)) droplevels(group[train])
-    most <- if (is.null(within)) length(train) else nlevels(within)
+    most <- if (is.null(within)) sum(used[train]) else length(unique(within[used[train]]))
     if (most < 2) {
-      stop_bad("`nested` needs 2 groups or more outside of every fold, but without fold ", k,
-               " there is only ", quoted(levels(within)), ".")
+      stop_bad("`nested` needs 2 ", if (is.null(group)) "rows with a positive weight" else "groups",
+               " or more outside of every fold, but without fold ", k, " there is only ",
+               if (is.null(group)) most else quoted(unique(within[used[train]])), ".")
     }
-    inner[train] <- make_folds(y[train], min(max(foldid), most), within)
+    inner[train] <- weighted_folds(y[train], min(max(foldid), most), within, used[train])
     inner
   })
 }
@@ -216,30 +222,79 @@ store_for_folds <- function(store, folds) {
   store
 }
 
-# A class with fewer observations (or groups) than there are folds is missing from some folds. The
-# AUC needs both classes in every fold; for other measures a warning is enough.
-check_class_sizes <- function(problem, group, nfolds, measure) {
-  if (problem$control$family != "binomial") return(invisible())
+# The number of observations (or groups) of each class, rows of weight 0 not counted.
+class_sizes <- function(problem, group) {
   used <- problem$data$weights > 0
   unit <- if (is.null(group)) seq_along(used) else as.integer(group)
-  sizes <- vapply(c(-1, 1), function(class) {
-    length(unique(unit[used & problem$data$y == class]))
-  }, 0L)
-  least <- which.min(sizes)
-  has <- paste0("class ", quoted(problem$data$classnames[least]), " has ",
-                count_of(sizes[least], if (is.null(group)) "observation" else "group"))
-  if (sizes[least] < 2) {
-    stop_bad("`y` must have at least 2 ", if (is.null(group)) "observations" else "groups",
-             " of each class for cross-validation, but ", has, ".")
-  }
-  if (sizes[least] >= nfolds) return(invisible())
+  vapply(c(-1, 1), function(class) length(unique(unit[used & problem$data$y == class])), 0L)
+}
+
+# The most folds that all hold a member of a class of this size: nested, the inner folds too, whose
+# class has lost the members in the outer fold. 0 if there is no such number.
+most_folds <- function(size, nested) {
+  if (!nested) return(size)
+  folds <- seq_len(size)
+  max(0, folds[size - ceiling(size / folds) >= folds])
+}
+
+# The default number of folds, or fewer if there are too few observations (or groups, or for the
+# AUC members of a class).
+default_nfolds <- function(nfolds, problem, group, measure, nested) {
+  used <- problem$data$weights > 0
+  noun <- if (is.null(group)) "observation" else "group"
+  most <- if (is.null(group)) sum(used) else length(unique(group[used]))
+  if (most < 2) stop_bad("`group` must have at least 2 different values, but it has 1.")
+  why <- paste("there are only", count_of(most, noun))
   if (measure == "auc") {
-    stop_bad("`nfolds` must be at most ", sizes[least], " for type.measure = \"auc\", because ",
-             "every fold needs both classes and ", has, ", not ", nfolds, ".")
+    size <- min(class_sizes(problem, group))
+    most <- max(2, most_folds(size, nested))
+    why <- paste0("the smaller class has only ", count_of(size, noun), ", and the AUC needs both ",
+                  "classes in every fold")
   }
-  warning("`nfolds` = ", nfolds, " is too large, because ", has, ": ", nfolds - sizes[least],
-          " folds hold out none of them, so their scores say nothing about this class; `nfolds` = ",
-          sizes[least], " would avoid that.", call. = FALSE)
+  if (most >= nfolds) return(nfolds)
+  message("`nfolds` is ", most, " instead of the default ", nfolds, ", because ", why, ".")
+  most
+}
+
+# A class with fewer observations (or groups) than there are folds is missing from some folds. The
+# AUC needs both classes in every fold; for other measures a warning is enough, and none if scores
+# are means over observations, see fold_scores().
+check_class_sizes <- function(problem, group, folds, measure) {
+  if (problem$control$family != "binomial") return(invisible())
+  nested <- !is.null(folds$inner)
+  nfolds <- max(folds$foldid)
+  noun <- if (is.null(group)) "observation" else "group"
+  sizes <- class_sizes(problem, group)
+  least <- which.min(sizes)
+  size <- sizes[least]
+  has <- paste0("class ", quoted(problem$data$classnames[least]), " has ", count_of(size, noun))
+  auc <- measure == "auc"
+  # Inner training sets need both classes, and so do inner folds for the AUC.
+  needed <- if (!nested) 2 else if (auc || nfolds == 2) 4 else 3
+  if (size < needed) {
+    stop_bad("`y` must have at least ", needed, " ", noun, "s of each class for ",
+             if (nested) "nested ", "cross-validation",
+             if (needed == 4) if (auc) " by AUC" else " with 2 folds", ", but ", has, ".")
+  }
+  most <- most_folds(size, nested)
+  if (most >= nfolds) return(invisible())
+  if (auc) {
+    stop_bad("`nfolds` must be at most ", most, " for type.measure = \"auc\"",
+             if (nested) " with nested = TRUE", ", not ", nfolds, ", because every ",
+             if (nested) "inner ", "fold needs both classes and ", has, ".")
+  }
+  if (sum(problem$data$weights > 0) / nfolds >= 3) warn_few(nfolds, size, has, most, nested)
+}
+
+warn_few <- function(nfolds, size, has, most, nested) {
+  left <- if (nested) size - ceiling(size / nfolds) else size
+  warning("`nfolds` = ", nfolds, " is too large", if (nested) " for nested = TRUE", ", because ",
+          has, if (nested) paste(", of which", left, "or more are outside of each fold"), ": ",
+          nfolds - left, if (nested) " inner", if (nfolds - left == 1) " fold holds" else
+            " folds hold", " out none of them, so ",
+          if (nfolds - left == 1) "its score says" else "their scores say",
+          " nothing about this class",
+          if (most >= 2) paste0("; `nfolds` = ", most, " would avoid that"), ".", call. = FALSE)
 }
 
 # Finds problems that would stop the work halfway, or make a score NaN, before the work begins.
@@ -411,7 +466,8 @@ sparsest_row <- function(rows, grid) {
 }
 
 # The edges of the grid on which the best row lies, named, with a value to try beyond each of them.
-grid_edges <- function(grid, best) {
+# `made`: was the sequence of lambda1 made? Only then lambda.min.ratio has an effect.
+grid_edges <- function(grid, best, made = TRUE) {
   # If the best model is empty, larger penalties give the same model.
   filled <- grid$nonzero[best] > 0
   lambda2 <- grid$lambda2[best]
@@ -421,14 +477,15 @@ grid_edges <- function(grid, best) {
   several <- length(first) > 1
   c(
     `largest lambda1` = if (several && here == max(first) && filled)
-      paste("try lambda1 up to", beyond(rev(first))),
+      paste("try lambda1 up to", number_text(beyond(rev(first)))),
     `smallest lambda1` = if (several && here == min(first) && here > 0)
-      paste0("try lambda1 down to ", beyond(first, 5), " (lambda.min.ratio = ",
-             number_text(signif(min(first) / max(first) / 5, 2)), ")"),
+      paste0("try lambda1 down to ", number_text(beyond(first, 5)), if (made) {
+        paste0(" (lambda.min.ratio = ", number_text(signif(beyond(first, 5) / max(first), 2)), ")")
+      }),
     `largest lambda2` = if (any(second < lambda2) && lambda2 == max(second) && filled)
-      paste("try lambda2 up to", beyond(rev(second))),
+      paste("try lambda2 up to", number_text(beyond(rev(second)))),
     `smallest lambda2` = if (any(second > lambda2) && lambda2 == min(second) && lambda2 > 0)
-      paste("try lambda2 down to", beyond(second))
+      paste("try lambda2 down to", number_text(beyond(second)))
   )
 }
 
@@ -438,7 +495,7 @@ beyond <- function(values, least = 2) {
   ratio <- values[1] / values[2]
   if (!is.finite(ratio)) ratio <- least
   ratio <- if (ratio > 1) max(ratio, least) else min(ratio, 1 / least)
-  number_text(signif(values[1] * ratio, 2))
+  signif(values[1] * ratio, 2)
 }
 
 # ---- the object ----------------------------------------------------------------------------------
@@ -452,7 +509,8 @@ new_cv <- function(cv, problem, folds, measure, keep, call) {
          cvlo = cv$cvm - cv$cvsd, nzero = fit$grid$nonzero, es = cv$es, mdc = cv$mdc,
          lambda.min = lambda(cv$index[["min"]]), lambda.1se = lambda(cv$index[["1se"]]),
          lambda.es = lambda(cv$index[["es"]]), index = cv$index,
-         edge = grid_edges(fit$grid, cv$index[["min"]]), type.measure = measure,
+         edge = grid_edges(fit$grid, cv$index[["min"]], made = !length(problem$lambda1)),
+         type.measure = measure,
          name = measure_label(measure, fit$family), foldid = drop(folds$foldid),
          fold.fits = lapply(cv$folds, `[`, c("a0", "gamma", "beta", "gap", "converged")),
          fit.preval = if (keep) if (repeats > 1) cv$links else matrix(cv$links, nrow(cv$links)),
@@ -475,10 +533,11 @@ response_numbers <- function(problem) {
   if (problem$control$family == "binomial") (y > 0) + 0 else y
 }
 
-warn_folds_not_converged <- function(folds) {
-  text <- not_converged_text(folds)
+warn_folds_not_converged <- function(folds, nouns = "folds", kept = TRUE) {
+  text <- not_converged_text(folds, nouns)
   if (!is.null(text)) {
-    warning("Fits did not converge: ", text, "; their gaps are in `fold.fits`.", call. = FALSE)
+    warning("Fits did not converge: ", text, if (kept) "; their gaps are in `fold.fits`", ".",
+            call. = FALSE)
   }
 }
 
@@ -490,15 +549,15 @@ warn_outer_not_converged <- function(outer) {
   }
 }
 
-# Which rows of which fits, or NULL.
-not_converged_text <- function(fits) {
+# Which rows of which fits, or NULL. `nouns`: what the fits belong to.
+not_converged_text <- function(fits, nouns = "folds") {
   failed <- lapply(fits, function(fit) which(!fit$converged))
   failed <- failed[lengths(failed) > 0]
   if (!length(failed)) return(NULL)
   shown <- utils::head(failed, 5)
   paste0(paste0(names(shown), ifelse(lengths(shown) == 1, " row ", " rows "),
                 vapply(shown, some_numbers, ""), collapse = ", "),
-         if (length(failed) > 5) paste(" and", length(failed) - 5, "more folds"))
+         if (length(failed) > 5) paste(" and", length(failed) - 5, "more", nouns))
 }
 
 some_numbers <- function(values) {

@@ -80,12 +80,23 @@ deal_groups <- function(classes, group, nfolds) {
   fold[as.integer(group)]
 }
 
+# Folds in which every fold has rows with a positive weight (`used`), balanced over these. A row of
+# weight 0 goes to the fold of its group, or to any.
+weighted_folds <- function(y, nfolds, group, used) {
+  if (all(used)) return(make_folds(y, nfolds, group))
+  unit <- if (is.null(group)) seq_along(y) else as.integer(group)
+  fold <- rep_len(seq_len(nfolds), max(unit))
+  fold[unit[used]] <- make_folds(y[used], nfolds, group[used])
+  fold[unit]
+}
+
 # ---- checks --------------------------------------------------------------------------------------
 
-check_nfolds <- function(nfolds, n) {
+check_nfolds <- function(nfolds, n, which = NULL) {
   nfolds <- check_count(nfolds, "nfolds", 2L)
   if (nfolds > n) {
-    stop_bad("`nfolds` must be at most the number of observations (", n, "), not ", nfolds, ".")
+    stop_bad("`nfolds` must be at most the number of observations", which, " (", n, "), not ",
+             nfolds, ".")
   }
   nfolds
 }

@@ -491,7 +491,7 @@ print.n2gfl_graph <- function(x, ...) {
 #' @param labels Write the node numbers? By default only for graphs with up to 50 nodes.
 #' @param col Colour of the nodes, one or one per node.
 #' @param pch Symbol of the nodes, see [graphics::points()].
-#' @param ... Further arguments for [graphics::points()], such as `cex`.
+#' @param ... Further graphical parameters of the nodes: `cex`, `bg`, `lwd`, `xpd`.
 #' @return The positions of the nodes, a matrix with two columns, invisibly.
 #' @examples
 #' plot(graph_grid(c(5, 4)))
@@ -502,13 +502,14 @@ plot.n2gfl_graph <- function(x, labels = x$n <= 50, col = "steelblue", pch = 19,
     stop_bad("`x` must have at most 5000 nodes to be drawn, not ", x$n, ".")
   }
   labels <- check_flag(labels, "labels")
+  dots <- check_line_parameters(list(...), c("cex", "bg", "lwd", "xpd"))
   at <- node_positions(x)
   old <- graphics::par(mar = c(1, 1, 1, 1))
   on.exit(graphics::par(old), add = TRUE)
   graphics::plot.new()
   graphics::plot.window(range(at[, 1]), range(at[, 2]), asp = 1)
   graphics::segments(at[x$from, 1], at[x$from, 2], at[x$to, 1], at[x$to, 2], col = "grey60")
-  graphics::points(at, col = col, pch = pch, ...)
+  do.call(graphics::points, c(list(at, col = col, pch = pch), dots))
   if (labels) graphics::text(at, labels = seq_len(x$n), pos = 3, offset = 0.4, cex = 0.7)
   invisible(at)
 }

@@ -50,9 +50,52 @@ scale_distance <- function(stats, usual) {
 
 far_off <- 10
 
+# Two groups of images with different units, such as those of two scanners. The deviation from the
+# usual scale misses groups of similar size, because it is then as large as their distance.
+# list(rows of the smaller group, its factor), or NULL if there are no such groups. Constant images
+# are left out: they may be maps of patients without lesions. As above, both level and width must
+# differ.
+scale_groups <- function(stats) {
+  rows <- which(stats$width > 0)
+  level <- log(stats$level[rows])
+  width <- log(stats$width[rows])
+  # A group of less than a tenth does not change the usual scale. A single image is not a group.
+  least <- max(2, ceiling(length(rows) / 10))
+  if (length(rows) < 2 * least) return(NULL)
+  sorted <- sort(level)
+  splits <- least:(length(rows) - least)
+  split <- splits[which.max(diff(sorted)[splits])]
+  high <- level > sorted[split]
+  smaller <- if (sum(high) <= length(rows) / 2) high else !high
+  apart <- function(values) stats::median(values[smaller]) - stats::median(values[!smaller])
+  within <- abs(level - stats::ave(level, high, FUN = stats::median))
+  deviation <- max(0.05, 1 / length(rows), 1.4826 * stats::median(within))
+  distance <- abs(apart(level))
+  if (distance < max(log(least_factor), far_off * deviation)) return(NULL)
+  # The gap is narrow if the groups are one group and some outliers.
+  if (diff(sorted)[split] < distance / 2 || apart(width) / apart(level) < 0.5) return(NULL)
+  list(rows = rows[smaller], factor = exp(apart(level)))
+}
+
+# Scanners whose units differ by less are common.
+least_factor <- 3
+
+warn_groups <- function(groups, stats, labels, end) {
+  size <- length(groups$rows)
+  times <- function(factor) number_text(signif(factor, 2))
+  warning(size, " of ", count_of(nrow(stats), "image"), " have values about ",
+          if (groups$factor > 1) paste(times(groups$factor), "times those")
+          else paste0("1/", times(1 / groups$factor), " of those"), " of the others: ",
+          paste(labels[utils::head(groups$rows, 3)], collapse = ", "),
+          if (size > 3) paste(" and", size - 3, "more"),
+          ". Bring all images to the same units.", end, call. = FALSE)
+}
+
 # One warning for all images whose scale differs from that of the others or, if `usual` is given,
 # from that of the images of `like`. `labels` are names for messages, `end` is a last sentence.
 warn_scale <- function(stats, labels, usual = NULL, end = NULL) {
+  groups <- if (is.null(usual)) scale_groups(stats)
+  if (!is.null(groups)) return(warn_groups(groups, stats, labels, end))
   others <- if (is.null(usual)) "the others" else "the images of `like`"
   if (is.null(usual)) usual <- usual_scale(stats)
   if (is.null(usual)) return(invisible())

@@ -25,12 +25,16 @@ image_source <- function(files, data = NULL, target = NULL, resample = FALSE) {
 }
 
 file_column <- function(files) {
-  if (is.null(files[["file"]])) {
+  column <- intersect(file_columns, names(files))[1]
+  if (is.na(column)) {
     stop_bad("`files` must have a column `file` if it is a data frame, but its columns are ",
              quoted(names(files)), ".")
   }
-  as.character(files[["file"]])
+  as.character(files[[column]])
 }
+
+# Names of the column with the paths, the usual one first.
+file_columns <- c("file", "path", "filename")
 
 # RNifti's internal images are stored as character vectors, so the class is tested first.
 is_image <- function(x) {
@@ -52,6 +56,11 @@ file_source <- function(paths) {
   }
   names <- names(paths)
   paths <- path.expand(unname(paths))
+  folder <- paths[dir.exists(paths)][1]
+  if (!is.na(folder)) {
+    stop_bad("`files` must hold paths of NIfTI files, but ", quoted(folder), " is a folder: ",
+             "list.files(", quoted(folder), ", full.names = TRUE) gives the files in it.")
+  }
   check_duplicates(paths)
   opened <- lapply(paths, open_nifti)
   volumes <- vapply(opened, `[[`, 0, "volumes")
@@ -236,6 +245,12 @@ check_image_mask <- function(mask, source, grid, resample) {
   given <- open_mask(mask)
   inside <- check_mask(given$values)
   dim(inside) <- given$dim
+  on_grid <- mask_on_grid(inside, given, source, grid, resample)
+  note_mask_values(given$values, inside)
+  on_grid
+}
+
+mask_on_grid <- function(inside, given, source, grid, resample) {
   if (mask_fits(given, grid)) return(inside)
   if (!mask_fits(given, source)) {
     if (!resample || is.null(given$affine)) stop_other_mask(given, source)
@@ -249,6 +264,17 @@ check_image_mask <- function(mask, source, grid, resample) {
              number_text(100 * max(share)), " percent of one.")
   }
   array(share >= 0.5, grid$dim)
+}
+
+# A map of probabilities is small but not zero nearly everywhere.
+note_mask_values <- function(values, inside) {
+  found <- range(values[inside])
+  if (found[1] == found[2]) return(invisible())
+  found <- range(values)
+  message("`mask` has values from ", number_text(found[1]), " to ", number_text(found[2]),
+          ", and everything that is not 0 counts as inside (", sum(inside), " of ", length(inside),
+          " voxels): threshold it first if that is not what you mean, e.g. mask > ",
+          number_text(signif(found[2] / 2, 2)), ".")
 }
 
 stop_other_mask <- function(mask, source) {

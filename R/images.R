@@ -45,10 +45,10 @@
 #'   `.nii.gz`, or `.hdr` with `.img`); the path of one file with four dimensions, the fourth being
 #'   subjects; a list of images of class `nifti` (oro.nifti) or `niftiImage` (RNifti) or of arrays;
 #'   one image or array with four dimensions; or a data frame with one row per subject and a column
-#'   `file` with the paths. Names become the subjects' names.
+#'   `file` (or `path`, or `filename`) with the paths. Names become the subjects' names.
 #' @param mask The voxels to use: a path, an image or an array on the grid of the images (or on the
 #'   coarsened grid, or on any grid with `resample`), not zero or `TRUE` inside; `NULL` to use
-#'   `threshold`.
+#'   `threshold`. A map of probabilities must be thresholded first.
 #' @param threshold Without a mask, the mean above which a voxel is inside.
 #' @param coarsen Size in voxels of the blocks to average: three whole numbers, or one for all three
 #'   axes; `NULL` for none.

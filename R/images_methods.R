@@ -95,6 +95,7 @@ match_subjects <- function(names, subjects) {
 #' @method summary n2gfl_images
 #' @export
 summary.n2gfl_images <- function(object, ...) {
+  check_empty_dots(...)
   stats <- image_stats(object$x)[c("mean", "sd", "min", "max")]
   subjects <- cbind(data.frame(subject = object$subjects), stats)
   structure(list(subjects = subjects, graph = object$graph, space = object$space,

@@ -188,11 +188,14 @@ logLik.cv.n2gfl <- function(object, s = NULL, row = NULL, ...) {
 #' @rdname deviance.n2gfl
 #' @importFrom stats nobs
 #' @export
-nobs.n2gfl <- function(object, ...) object$nobs
+nobs.n2gfl <- function(object, ...) {
+  check_empty_dots(...)
+  object$nobs
+}
 
 #' @rdname deviance.n2gfl
 #' @export
-nobs.cv.n2gfl <- function(object, ...) object$n2gfl.fit$nobs
+nobs.cv.n2gfl <- function(object, ...) nobs(object$n2gfl.fit, ...)
 
 #' Fit again with changed arguments
 #'

@@ -67,7 +67,7 @@ perturb.n2gfl <- function(x, y, graph = NULL, ...,
                     grid = full[c("lambda1", "lambda2")], checkpoint = store, progress = progress)
   warn_wrong_sign(full$effects, problem)
   warn_not_converged(full, problem$control)
-  warn_folds_not_converged(fits)
+  warn_folds_not_converged(fits, "runs")
   new_perturbed(full, fits, problem, drawn, perturb, call)
 }
 
@@ -159,7 +159,16 @@ check_runs <- function(problem, drawn) {
   }
 }
 
-# ---- print ---------------------------------------------------------------------------------------
+# ---- plot and print ------------------------------------------------------------------------------
+
+# The stability of the runs: there are no scores to draw.
+#' @rdname plot.n2gfl_stability
+#' @method plot perturb.n2gfl
+#' @export
+plot.perturb.n2gfl <- function(x, ...) {
+  plot(stability(x), ...)
+  invisible(x)
+}
 
 #' @method print perturb.n2gfl
 #' @export

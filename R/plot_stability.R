@@ -1,6 +1,6 @@
 #' Plot stability along the grid, or against accuracy
 #'
-#' @param x A table from [stability()].
+#' @param x A table from [stability()], or runs from [perturb.n2gfl()], whose table is drawn.
 #' @param type `"grid"` draws one panel per measure, against lambda1, with one line per lambda2, and
 #'   the cross-validated score as the first panel; `"tradeoff"` draws the score against one measure:
 #'   what a more stable row costs in accuracy. Without a grid the measures of the one row are drawn

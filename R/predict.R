@@ -249,10 +249,17 @@ add_exact_fits <- function(object, s, given) {
   missing <- unique(s[is.na(find_rows(object$grid, s)), , drop = FALSE])
   for (lambda2 in unique(missing$lambda2)) {
     lambda1 <- sort(missing$lambda1[missing$lambda2 == lambda2], decreasing = TRUE)
-    more <- do.call(n2gfl, refit_arguments(object, given, lambda1, lambda2))
+    more <- without_repeats(do.call(n2gfl, refit_arguments(object, given, lambda1, lambda2)))
     object <- append_fits(object, more)
   }
   object
+}
+
+# The first fit already gave the messages about the outcome and the warning about the sign.
+without_repeats <- function(fit) {
+  withCallingHandlers(suppressMessages(fit), n2gfl_sign_warning = function(w) {
+    invokeRestart("muffleWarning")
+  })
 }
 
 # The arguments given for a refit, with x as a plain matrix. `purpose` is "exact" or "refit", the

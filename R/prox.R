@@ -45,6 +45,7 @@
 #' @export
 tv_denoise <- function(z, graph, lambda, weights = NULL, dual = FALSE, ...) {
   check_empty_dots(...)
+  if (missing(graph)) stop_no_graph()
   values <- check_signal(z)
   graph <- check_graph(graph, length(values), "element of `z`")
   lambda <- check_nonnegative(lambda, "lambda")
@@ -86,6 +87,7 @@ tv_denoise <- function(z, graph, lambda, weights = NULL, dual = FALSE, ...) {
 fused_prox <- function(z, graph, lambda1, lambda2, sign = c("nonnegative", "nonpositive", "free"),
                        weights = NULL, penalty.factor = NULL, dual = FALSE, ...) {
   check_empty_dots(...)
+  if (missing(graph)) stop_no_graph()
   values <- check_signal(z)
   graph <- check_graph(graph, length(values), "element of `z`")
   lambda1 <- check_nonnegative(lambda1, "lambda1")
@@ -96,6 +98,11 @@ fused_prox <- function(z, graph, lambda1, lambda2, sign = c("nonnegative", "nonp
   dual <- check_flag(dual, "dual")
   answer <- fused_prox_cpp(values, masses, thresholds, graph_list(graph), lambda2, sign)
   prox_result(answer, z, dual)
+}
+
+stop_no_graph <- function() {
+  stop_bad("`graph` must be given, with one node per element of `z`: graph_chain(length(z)) for a ",
+           "sequence, graph_grid(dim(z)) for an image.")
 }
 
 # An image may come as an array; its elements are the nodes.

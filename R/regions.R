@@ -56,6 +56,10 @@
 #' @export
 region_table <- function(object, atlas = NULL, labels = NULL, s = NULL, row = NULL, ...) {
   check_empty_dots(...)
+  if (is.null(atlas) && !is.null(labels)) {
+    stop_bad("`labels` must be given together with `atlas`, whose numbers it names, but `atlas` ",
+             "is NULL.")
+  }
   map <- table_map(object, s, row)
   graph <- image_graph(object)
   place <- map_place(object, graph)
@@ -155,8 +159,14 @@ atlas_columns <- function(region, place, atlas, labels) {
   if (is.null(place$space)) {
     stop_bad("`atlas` must be NULL for a surface: its labels belong to voxels.")
   }
+  atlas <- open_atlas(atlas)
+  if (!is.null(labels)) {
+    numbers <- setdiff(atlas$values, 0)
+    labels <- check_labels(labels, numbers)
+    warn_other_labels(labels, numbers)
+  }
   inside <- region > 0
-  code <- atlas_codes(atlas, place$mm[inside, , drop = FALSE])
+  code <- nearest_values(atlas, place$mm[inside, , drop = FALSE])
   name <- atlas_names(code, labels)
   each <- lapply(split(name, factor(region[inside], seq_len(max(0, region)))), name_shares)
   pick <- function(field, type) unname(vapply(each, `[[`, type, field))

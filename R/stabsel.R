@@ -132,7 +132,7 @@ new_stabsel <- function(chosen, bound, problem, call) {
     list(i = sort(half$features), x = rep(1, length(half$features)))
   })
   runs <- sparse_columns(unname(columns), bound$p)
-  warn_folds_not_converged(chosen)
+  warn_folds_not_converged(chosen, "halves", kept = FALSE)
   warn_too_large(vapply(chosen, `[[`, NA, "too_large"), bound$q)
   prob <- Matrix::rowMeans(runs)
   names(prob) <- colnames(problem$data$x)

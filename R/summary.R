@@ -5,7 +5,7 @@
 #' @param object A fit from [n2gfl()] or a cross-validation from [cv.n2gfl()].
 #' @param x A summary.
 #' @param digits Number of significant digits.
-#' @param ... Not used.
+#' @param ... Must be empty; not used by `print()`.
 #' @return An object of class `summary.n2gfl` or `summary.cv.n2gfl`: a list with the `call`, a few
 #'   facts and the data frame `table`, which [print()] shows.
 #'
@@ -30,6 +30,7 @@
 #' @method summary n2gfl
 #' @export
 summary.n2gfl <- function(object, ...) {
+  check_empty_dots(...)
   grid <- object$grid
   bic <- stats::BIC(object)
   groups <- split(seq_len(nrow(grid)), factor(grid$lambda2, unique(grid$lambda2)))
@@ -80,6 +81,7 @@ rows_text <- function(rows) {
 #' @method summary cv.n2gfl
 #' @export
 summary.cv.n2gfl <- function(object, ...) {
+  check_empty_dots(...)
   grid <- object$grid
   sign <- if (larger_is_better(object$type.measure)) -1 else 1
   best <- tapply(seq_len(nrow(grid)), grid$lambda2, function(rows) {

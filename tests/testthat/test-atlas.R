@@ -5,7 +5,7 @@ test_that("an atlas is looked up at the nearest point, and is 0 outside", {
   image <- RNifti::asNifti(array(1:27, c(3, 3, 3)))
   RNifti::sform(image) <- structure(affine, code = 2L)
   mm <- rbind(c(0, 0, 0), c(2.4, 0, 0), c(4, 4, 4), c(4.9, 4, 4), c(5.2, 4, 4), c(-0.9, 0, 0))
-  expect_identical(atlas_codes(image, mm), c(1L, 2L, 27L, 27L, 0L, 1L))
+  expect_identical(nearest_values(open_atlas(image), mm), c(1L, 2L, 27L, 27L, 0L, 1L))
 })
 
 test_that("labels come as table, vector or file", {
@@ -111,4 +111,18 @@ test_that("label files that are missing or have no labels are refused", {
   expect_snapshot(file_refusal(atlas_names(1, file.path(folder, "empty.txt")), folder))
   writeLines("<atlas><label>none</label></atlas>", file.path(folder, "empty.xml"))
   expect_snapshot(file_refusal(atlas_names(1, file.path(folder, "empty.xml")), folder))
+})
+
+test_that("labels of another atlas, or without an atlas, are mentioned", {
+  withr::local_seed(1)
+  images <- read_images(array(stats::rnorm(216 * 20, 1), c(6, 6, 6, 20)), threshold = -Inf)
+  fit <- n2gfl(images, rowSums(images$x[, 20:22]), lambda1 = 0.2, lambda2 = 0.05)
+  atlas <- RNifti::asNifti(array(rep(c(0, 2001:2005), each = 36), c(6, 6, 6)))
+  warned <- function(labels) {
+    cat(tryCatch(region_table(fit, atlas, labels), warning = conditionMessage))
+  }
+  expect_snapshot(warned(c("Precentral", "Hippocampus", "Insula")))
+  expect_snapshot(warned(c(`2001` = "Precentral", `2002` = "Hippocampus", `7` = "Insula")))
+  expect_no_warning(region_table(fit, atlas, data.frame(code = 2001:2003, n = letters[1:3])))
+  expect_snapshot(refusal(region_table(fit, labels = "Precentral")))
 })

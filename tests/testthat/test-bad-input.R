@@ -52,6 +52,11 @@ test_that("y must fit the rows of x and the family", {
   expect_snapshot(refusal(fit_with(y = rep(2, 10))))
   expect_snapshot(refusal(fit_with(y = letters[1:10])))
   expect_snapshot(refusal(fit_with(y = factor(classes))))
+  expect_snapshot({
+    refusal(fit_with(y = rep(c("case", "control"), 5)))
+    refusal(fit_with(y = as.Date("2020-01-01") + 1:10))
+    refusal(fit_with(y = as.POSIXct("2020-01-01") + 1:10))
+  })
   expect_snapshot(refusal(fit_with(y = cbind(y, y))))
   expect_snapshot(refusal(fit_with(y = list(1))))
   expect_snapshot(refusal(fit_with(y = NULL)))
@@ -209,4 +214,11 @@ test_that("an exact refit asks for the data", {
   expect_snapshot(refusal(coef(fit, s = s, exact = TRUE, x = x[, -1], y = y, weights = 1:10)))
   expect_snapshot(refusal(coef(fit, s = s, exact = TRUE, x = x, y = y, weights = 1:10, lamda = 1)))
   expect_snapshot(refusal(coef(fit, s = s, exact = NA)))
+})
+
+test_that("smoothing without a graph is refused", {
+  expect_snapshot({
+    refusal(tv_denoise(1:3, lambda = 1))
+    refusal(fused_prox(1:3, lambda1 = 1, lambda2 = 1))
+  })
 })

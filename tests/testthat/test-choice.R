@@ -68,3 +68,17 @@ test_that("the note about a best row on the edge says which value to try", {
   expect_identical(n2gfl:::grid_edges(grid, 3)[["smallest lambda1"]],
                    "try lambda1 down to 0.02 (lambda.min.ratio = 0.05)")
 })
+
+test_that("what to try beyond an edge agrees with the sequence of lambda1", {
+  grid <- data.frame(lambda1 = c(1, 0.1, 0.01), lambda2 = 0.1, nonzero = 3)
+  expect_identical(n2gfl:::grid_edges(grid, 3, made = FALSE)[["smallest lambda1"]],
+                   "try lambda1 down to 0.001")
+  expect_identical(n2gfl:::grid_edges(grid, 3)[["smallest lambda1"]],
+                   "try lambda1 down to 0.001 (lambda.min.ratio = 0.001)")
+  withr::local_seed(1)
+  x <- matrix(stats::rnorm(400), 40)
+  y <- rowSums(x)
+  run <- function(...) cv.n2gfl(x, y, lambda2 = 0, nfolds = 3, ...)$edge[["smallest lambda1"]]
+  expect_identical(run(lambda1 = c(1, 0.1, 0.01)), "try lambda1 down to 0.001")
+  expect_match(run(nlambda1 = 3), "(lambda.min.ratio", fixed = TRUE)
+})

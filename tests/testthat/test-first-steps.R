@@ -48,7 +48,7 @@ test_that("messages about few observations in a class use the user's terms", {
   run <- function(...) cv.n2gfl(p$x, y, lambda2 = 0, nlambda1 = 3, family = "binomial", ...)
   expect_snapshot({
     cat(capture_warnings(any_sign(withr::with_seed(1, run()))), sep = "\n")
-    refusal(run(type.measure = "auc"))
+    refusal(run(type.measure = "auc", nfolds = 10))
   })
   expect_no_warning(any_sign(withr::with_seed(1, run(nfolds = 3))))
   y <- factor(rep(c("case", "control"), c(1, 39)))
@@ -56,6 +56,75 @@ test_that("messages about few observations in a class use the user's terms", {
   y <- factor(rep(c("case", "control"), c(8, 32)))
   site <- rep(1:10, each = 4)
   expect_snapshot(refusal(run(type.measure = "auc", group = site, nfolds = 5)))
+})
+
+test_that("few observations in nested cross-validations are reported before the fits", {
+  p <- first()
+  run <- function(cases, ...) {
+    y <- factor(rep(c("case", "control"), c(cases, 40 - cases)))
+    any_sign(withr::with_seed(1, cv.n2gfl(p$x, y, lambda2 = 0, nlambda1 = 3, family = "binomial",
+                                          nested = TRUE, ...)))
+  }
+  expect_snapshot({
+    refusal(run(5, type.measure = "auc", nfolds = 5))
+    refusal(run(3, type.measure = "auc", nfolds = 2))
+    refusal(run(2, nfolds = 2))
+    refusal(run(2, nfolds = 3))
+    cat(capture_warnings(run(5, nfolds = 5)), sep = "\n")
+    cat(capture_warnings(run(3, nfolds = 3)), sep = "\n")
+  })
+  expect_no_warning(run(5, nfolds = 3))
+  expect_no_warning(run(5, nfolds = 3, type.measure = "auc"))
+  expect_no_warning(run(4, nfolds = 2, type.measure = "auc"))
+})
+
+test_that("the default number of folds is reduced where there are few observations or groups", {
+  p <- first()
+  run <- function(rows, y = p$y, ...) {
+    withr::with_seed(1, cv.n2gfl(p$x[rows, ], y[rows], lambda2 = 0, nlambda1 = 3, ...))
+  }
+  said <- function(code) cat(capture_messages(code), sep = "")
+  expect_snapshot({
+    said(eight <- run(1:8))
+    said(groups <- run(1:40, group = rep(1:5, 8)))
+    said(auc <- any_sign(run(1:40, factor(rep(1:2, c(6, 34))), family = "binomial",
+                             type.measure = "auc")))
+    refusal(run(1:8, nfolds = 10))
+    refusal(run(1:40, group = rep(1, 40)))
+  })
+  expect_identical(c(max(eight$foldid), max(groups$foldid), max(auc$foldid)), c(8L, 5L, 6L))
+  expect_no_message(run(1:10))
+})
+
+test_that("leave-one-out gives no warning about classes", {
+  p <- first()
+  y <- factor(rep(1:2, 10))
+  expect_no_warning(any_sign(cv.n2gfl(p$x[1:20, ], y, lambda2 = 0, nlambda1 = 3, nfolds = 20,
+                                      family = "binomial")))
+})
+
+test_that("folds are balanced over the rows with a positive weight", {
+  p <- first()
+  weights <- rep(c(1, 0), c(8, 32))
+  y <- factor(rep(c("a", "b", "a"), c(4, 4, 32)))
+  for (seed in 1:10) {
+    cv <- any_sign(withr::with_seed(seed, {
+      cv.n2gfl(p$x, y, lambda2 = 0, nlambda1 = 3, nfolds = 4, weights = weights, nested = TRUE,
+               family = "binomial")
+    }))
+    expect_identical(as.vector(table(cv$foldid[1:8], y[1:8])), rep(1L, 8))
+  }
+  expect_snapshot(refusal(cv.n2gfl(p$x, p$y, lambda2 = 0, weights = weights, nfolds = 9)))
+  two <- rep(c(1, 0), c(2, 38))
+  expect_snapshot(refusal(cv.n2gfl(p$x, p$y, lambda2 = 0, weights = two, nfolds = 2,
+                                   nested = TRUE)))
+  # Rows of a group stay together, also those of weight 0.
+  group <- rep(1:10, 4)
+  cv <- any_sign(withr::with_seed(1, {
+    cv.n2gfl(p$x, p$y, lambda2 = 0, nlambda1 = 3, nfolds = 8, weights = weights, group = group)
+  }))
+  expect_identical(sort(cv$foldid[1:8]), 1:8)
+  expect_true(all(tapply(cv$foldid, group, function(fold) length(unique(fold))) == 1))
 })
 
 test_that("too few controls in a fold are found before the fits", {

@@ -13,7 +13,7 @@ write_scaled <- function(folder, n, bad, type = "uint8") {
   files
 }
 
-scale_warning <- function(code, folder = "") {
+scale_warning <- function(code, folder = "no folder") {
   text <- tryCatch({
     force(code)
     "no warning"
@@ -55,6 +55,8 @@ test_that("one warning names all images of another scale, even if they are half 
 # Is there a warning about a row of this matrix of images?
 is_named <- function(x) {
   stats <- image_stats(x)
+  groups <- scale_groups(stats)
+  if (!is.null(groups)) return(seq_len(nrow(x)) %in% groups$rows)
   usual <- usual_scale(stats)
   if (is.null(usual)) rep(FALSE, nrow(x)) else scale_distance(stats, usual) > far_off
 }
@@ -78,6 +80,40 @@ test_that("gains, offsets and empty images are found", {
   # Values of both signs, whose means are near 0.
   z <- withr::with_seed(4, matrix(stats::rnorm(30 * 300), 30))
   expect_identical(which(is_named(z * rep(c(1, 10), c(29, 1)))), 30L)
+})
+
+test_that("groups of images with other units are found, whatever their size", {
+  withr::local_seed(8)
+  for (n in c(20, 60)) for (share in c(0.1, 0.3, 0.5, 0.7, 0.9)) for (factor in c(4, 10, 0.1)) {
+    x <- simulate_cohort(n = n, dim = c(18, 22))$x * stats::rlnorm(n, 0, 0.08)
+    other <- sort(sample.int(n, n * share))
+    x[other, ] <- factor * x[other, ]
+    smaller <- if (share > 0.5) setdiff(seq_len(n), other) else other
+    named <- which(is_named(x))
+    expect_identical(named, if (share == 0.5 && factor < 1) setdiff(seq_len(n), other) else smaller)
+  }
+  # Values of both signs, and one image that differs from both groups.
+  z <- matrix(stats::rnorm(40 * 300), 40) * rep(c(1, 8), each = 20)
+  expect_identical(which(is_named(z)), 21:40)
+  z[3, ] <- 1e4 * z[3, ]
+  expect_identical(which(is_named(z)), setdiff(1:20, 3L))
+  # No groups: lesions of some, patients with larger lesions, empty maps of controls.
+  lesions <- matrix(stats::runif(60 * 400), 60) < rep(c(0.005, 0.2), each = 30)
+  expect_false(any(is_named(1 * lesions)))
+  lesions[1:30, ] <- FALSE
+  expect_false(any(is_named(1 * lesions)))
+})
+
+test_that("half of a cohort with other units gives one warning with the factor", {
+  withr::local_seed(9)
+  one <- function() array(stats::runif(6 * 6 * 6, 0.3, 1), c(6, 6, 6))
+  images <- replicate(60, one(), simplify = FALSE)
+  images[31:60] <- lapply(images[31:60], `*`, 10)
+  expect_snapshot(scale_warning(read_images(images)))
+  expect_snapshot(scale_warning(read_images(images[11:45], mask = one() > 0)))
+  images[11:60] <- lapply(images[11:60], `*`, 40)
+  images[31:60] <- lapply(images[31:60], `/`, 10)
+  expect_snapshot(scale_warning(read_images(images)))
 })
 
 test_that("ordinary cohorts give no warning", {

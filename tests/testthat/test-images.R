@@ -193,7 +193,7 @@ test_that("a voxel is inside if its mean exceeds the threshold, however files ar
     files <- file.path(folder, sprintf("%s-%02d.nii.gz", type, 1:30))
     for (i in 1:30) make_nifti(eggs[[i]], files[i], type = type)
     # The last slice also gives the late images another scale.
-    expect_warning(images <- read_images(files, threshold = 0.4), "10 of 30 images have a diff")
+    expect_warning(images <- read_images(files, threshold = 0.4), "10 of 30 images have")
     stored <- if (type == "float64") eggs else lapply(seq_along(files), function(i) {
       as.array(RNifti::readNifti(files[i]))
     })
@@ -235,6 +235,31 @@ test_that("paths, pairs, four dimensions, arrays and both packages' images give 
   for (k in c(4, 5, 7)) {
     expect_equal(in_memory[[k]]$space$affine, expected$space$affine, info = k)
     expect_identical(in_memory[[k]]$space$header$sform_code, expected$space$header$sform_code)
+  }
+})
+
+test_that("the column of paths may have other usual names", {
+  folder <- local_folder()
+  files <- write_eggs(folder)
+  expected <- read_images(data.frame(file = files, age = seq_along(files)))
+  for (name in c("path", "filename")) {
+    table <- data.frame(age = seq_along(files), files)
+    names(table)[2] <- name
+    expect_silent(images <- read_images(table[order(-table$age), ]))
+    expect_identical(images$data$age, rev(expected$data$age))
+    expect_identical(images$x, expected$x[rev(seq_along(files)), ])
+    expect_identical(images$files, rev(files))
+  }
+})
+
+test_that("a map of probabilities as mask is mentioned", {
+  eggs <- egg_images(4)
+  mask <- array(seq(0, 1, length.out = 378), c(7, 9, 6))
+  said <- tryCatch(read_images(eggs, mask = mask), message = conditionMessage)
+  expect_snapshot(cat(said))
+  expect_message(read_images(eggs, mask = round(100 * mask)), "mask > 50")
+  for (plain in list(mask > 0.5, 1 * (mask > 0.5), 255L * (mask > 0.5), -1 * (mask > 0.5))) {
+    expect_no_message(read_images(eggs, mask = plain))
   }
 })
 
@@ -430,7 +455,7 @@ test_that("files that do not fit together are refused", {
   expect_snapshot(say(files, data = data.frame(age = 1:3)))
   expect_snapshot(say(files, data = data.frame(file = files[1:3], age = 1:3)))
   expect_snapshot(say(files, data = 1:4))
-  expect_snapshot(say(data.frame(path = files)))
+  expect_snapshot(say(data.frame(image = files)))
   make_nifti(array(1, c(7, 9, 6, 2)), at("two.nii"), affine)
   expect_snapshot(say(c(files, at("two.nii"))))
   expect_snapshot(say(files[c(1, 1, 2)][-1], like = read_images(files, coarsen = 2), coarsen = 2))

@@ -224,5 +224,5 @@ test_that("the edge is in the object", {
   data <- cv_problem("gaussian")
   cv <- quick_cv(data, lambda1 = c(2, 1.5), lambda2 = c(0.2, 0.1, 0.01))
   expect_true("smallest lambda1" %in% names(cv$edge))
-  expect_match(cv$edge[["smallest lambda1"]], "lambda.min.ratio", fixed = TRUE)
+  expect_match(cv$edge[["smallest lambda1"]], "try lambda1 down to 0.3", fixed = TRUE)
 })

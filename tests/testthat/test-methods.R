@@ -126,3 +126,28 @@ test_that("methods that need data ask for them", {
   classes <- n2gfl(p$x, p$class, p$graph, "binomial", lambda1 = 0.1, lambda2 = 0.1)
   expect_snapshot(refusal(residuals(classes, p$x, p$class == "b")))
 })
+
+test_that("misspelt arguments of summaries, nobs() and the picture of a graph do not vanish", {
+  p <- methods_problem()
+  cv <- cv.n2gfl(p$x, p$y, p$graph, lambda1 = c(0.2, 0.1), lambda2 = 0.1, nfolds = 3)
+  images <- read_images(array(stats::runif(27 * 4), c(3, 3, 3, 4)), threshold = 0)
+  for (object in list(cv, cv$n2gfl.fit, images)) {
+    expect_error(summary(object, digit = 3), "^`...` must be empty, but .* `digit`")
+  }
+  for (object in list(cv, cv$n2gfl.fit)) {
+    expect_error(nobs(object, rows = 3), "^`...` must be empty, but .* `rows`")
+    expect_identical(nobs(object), 50L)
+  }
+  local_pdf <- withr::local_tempfile(fileext = ".pdf")
+  grDevices::pdf(local_pdf)
+  withr::defer(grDevices::dev.off())
+  expect_snapshot(refusal(plot(p$graph, zzz = 1)))
+  expect_no_warning(plot(p$graph, cex = 2, lwd = 2))
+})
+
+test_that("fits that did not converge are counted in the words of the call", {
+  failed <- stats::setNames(rep(list(list(converged = FALSE)), 8), paste("Run", 1:8))
+  expect_match(not_converged_text(failed, "runs"), "Run 5 row 1 and 3 more runs$")
+  expect_warning(warn_folds_not_converged(failed, "halves", kept = FALSE), "3 more halves\\.$")
+  expect_warning(warn_folds_not_converged(failed), "3 more folds; their gaps are in `fold.fits`")
+})

@@ -139,3 +139,17 @@ test_that("an exact refit keeps the choices of the fit", {
   expect_identical(given[c("algorithm", "thresh", "penalty", "maxit")],
                    list(algorithm = "fista", thresh = 1e-5, penalty = "laplacian", maxit = 5))
 })
+
+test_that("exact fits do not repeat what the first fit said", {
+  withr::local_seed(4)
+  x <- matrix(stats::rnorm(600), 60)
+  y <- ifelse(rowSums(x[, 1:4]) + stats::rnorm(60) < 0, "b", "a")
+  expect_message(expect_warning(
+    fit <- n2gfl(x, y, graph_chain(10), family = "binomial", lambda1 = 0.1, lambda2 = 0.1),
+    class = "n2gfl_sign_warning"), "Modelling")
+  s <- cbind(lambda1 = 0.05, lambda2 = c(0.1, 0.05))
+  expect_no_condition(coef(fit, s = s, exact = TRUE, x = x, y = y), class = "n2gfl_sign_warning")
+  expect_no_message(suppressWarnings(coef(fit, s = s, exact = TRUE, x = x, y = y)))
+  expect_warning(coef(fit, s = s[2, ], exact = TRUE, x = x, y = y, maxit = 1, thresh = 1e-12,
+                      sign = "free"), "converge")
+})

@@ -92,3 +92,17 @@ test_that("two of cutoff, q and PFER are needed, and must be possible", {
   expect_snapshot(refusal(select(lambda = 1)))
   expect_snapshot(refusal(select(sampling.type = "CV")))
 })
+
+test_that("a comparison by `s` asks for `s1` or `s2`", {
+  runs <- diag(3)
+  expect_snapshot(refusal(compare_stability(runs, runs, s = "lambda.min")))
+})
+
+test_that("perturbed runs are drawn by their stability", {
+  runs <- perturb.n2gfl(x, y, graph_chain(4), perturb = "cv", B = 3, lambda1 = c(0.1, 0.01),
+                        lambda2 = 0.1)
+  grDevices::pdf(withr::local_tempfile(fileext = ".pdf"))
+  withr::defer(grDevices::dev.off())
+  expect_identical(plot(runs, which = "mdc"), runs)
+  expect_error(plot(runs, zzz = 1), "`zzz`")
+})
