@@ -84,21 +84,11 @@ map_alpha <- function(alpha, map) {
 label_scale <- function(map, palette, labels) {
   codes <- map$codes
   names <- if (isTRUE(labels)) as.character(codes) else atlas_names(codes, labels)
-  if (!is.null(labels) && !isTRUE(labels)) warn_unnamed(codes, check_labels(labels, codes)$code)
+  if (!is.null(labels) && !isTRUE(labels)) {
+    warn_other_labels(check_labels(labels, codes), codes, "the image")
+  }
   colours <- rep_len(if (is.null(palette)) label_colours(length(codes)) else palette, length(codes))
   key_scale(codes, stats::setNames(colours, names), own = !is.null(palette))
-}
-
-# Names of few of the numbers in an image are probably those of another atlas.
-warn_unnamed <- function(codes, named) {
-  count <- sum(codes %in% named)
-  if (count >= length(codes) / 2) return(invisible())
-  range_text <- function(numbers) {
-    paste(unique(vapply(range(numbers), number_text, "")), collapse = " to ")
-  }
-  warning("`labels` names ", if (count) count else "none", " of the ",
-          count_of(length(codes), "number"), " in the image (", range_text(codes), "), but has ",
-          "names of ", range_text(named), ": is it the table of another atlas?", call. = FALSE)
 }
 
 key_scale <- function(codes, key, own) {

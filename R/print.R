@@ -24,7 +24,7 @@
 print.n2gfl <- function(x, digits = max(3, getOption("digits") - 3), rows = 40, ...) {
   rows <- if (identical(rows, Inf)) Inf else check_count(rows, "rows", 2L)
   print_fit_head(x)
-  print_grid(grid_table(x$grid, digits), rows)
+  print_grid(grid_table(x$grid, digits), rows, "fit")
   failed <- sum(!x$grid$converged)
   if (failed) {
     cat("\n* ", count_of(failed, "fit"), " did not converge, largest gap ",
@@ -128,12 +128,12 @@ grid_table <- function(grid, digits) {
   )
 }
 
-print_grid <- function(table, rows) {
+print_grid <- function(table, rows, name = "x") {
   if (nrow(table) <= rows) return(print(table))
   first <- ceiling(rows / 2)
   text <- utils::capture.output(print(table, max = prod(dim(table)) + 1))
   shown <- c(seq_len(first), nrow(table) - rev(seq_len(rows - first)) + 1)
   cat(text[1], text[1 + seq_len(first)],
-      paste0("... ", nrow(table) - rows, " more rows; print(fit, rows = Inf) shows all"),
+      paste0("... ", nrow(table) - rows, " more rows; print(", name, ", rows = Inf) shows all"),
       text[1 + shown[-seq_len(first)]], sep = "\n")
 }

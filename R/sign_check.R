@@ -31,7 +31,7 @@ sign_warning <- function(effects, limit, sign, classes) {
   wrong <- effects[1]
   strong <- sum(effects)
   which <- if (wrong < strong) paste(wrong, "of the", strong, "features") else {
-    if (strong == 1) "the only feature" else paste("all", strong, "features")
+    switch(min(strong, 3), "the only feature", "both features", paste("all", strong, "features"))
   }
   paste0(
     "`sign` = \"", sign, "\" allows features only to ", if (falls) "rise" else "fall",
