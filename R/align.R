@@ -8,16 +8,16 @@
 # rows of the given table these are, NULL if nothing names them, which `must_match` forbids.
 align_table <- function(data, labels, of_images, name = "data", per = "row of `x`",
                         must_match = FALSE) {
+  if (is.data.frame(data) && !length(labels)) say_sorted(data, name)
   if (!is.data.frame(data) || !length(labels)) return(list(data = data, moved = FALSE))
-  best <- if (of_images) best_column(data, labels) else by_row_names(data, labels[[1]])
-  if (is.null(best)) best <- best_column(data, labels)
+  best <- best_naming(data, labels, of_images, name)
   n <- length(labels[[1]])
   if (is.null(best) && must_match) {
     stop_bad("`", name, "` must have the path of every image in its column `file`, but the column ",
              "does not identify the row of ", quoted(short_names(labels)[1]), ".")
   }
   if (is.null(best)) {
-    known <- of_images || any(is_naming(names(data)))
+    known <- of_images || any(is_naming(names(data))) || contradicts(data, labels)
     if (known && nrow(data) == n) take_in_order(data, labels, name, per)
     return(list(data = data, moved = FALSE))
   }
@@ -60,6 +60,16 @@ take_in_order <- function(data, labels, name, per) {
           plural(per), ".")
 }
 
+# The row numbers of a data frame that was sorted tell so; `x` cannot, if it has no row names.
+say_sorted <- function(data, name) {
+  rows <- attr(data, "row.names")
+  if (!is.integer(rows) || !is.unsorted(rows) || !identical(sort(rows), seq_along(rows))) {
+    return(invisible())
+  }
+  message("`", name, "`: its row numbers say that it was sorted, and `x` has no row names, so its ",
+          "rows are taken in the order of `x`, one by one.")
+}
+
 # "rows of `x`" of "row of `x`", "images" of "image".
 plural <- function(per) sub("^(row|image)", "\\1s", per)
 
@@ -99,11 +109,11 @@ take_rows <- function(value, rows) {
 # Decides the order of a vector without names if the rows of the table had to be moved: the order of
 # the table as it was given, or that of x.
 align_unnamed <- function(value, name, table) {
-  if (!table$moved || !is.unsorted(table$rows) || NROW(value) < 2) return(value)
-  if (length(unique(as.vector(value))) == 1) return(value)
+  if (!table$moved || NROW(value) < 2 || length(unique(as.vector(value))) == 1) return(value)
   same <- function(column) identical(as.character(column), as.character(value))
   if (any(vapply(table$data, same, NA))) return(value)
   column <- which(vapply(table$given, same, NA))[1]
+  if (is.na(column) && !is.unsorted(table$rows)) return(value)
   if (is.na(column)) {
     stop_bad("`", name, "` must have names, or be a column of `data`, because `data` is in ",
              "another order than `x`, and it is unknown in which order `", name, "` is.")
@@ -156,15 +166,28 @@ say_order_of_outcome <- function(y, images, data) {
 }
 
 align_rows <- function(value, name, rows) {
+  if (name != "foldid") return(align_vector(value, name, rows$labels, rows$table))
   # Folds are not data: those of another fit come without names, in the order of x.
-  table <- if (name == "foldid") list(moved = FALSE) else rows$table
-  align_vector(value, name, rows$labels, table)
+  unnamed <- is.null(if (length(dim(value)) == 2) rownames(value) else names(value))
+  if (!is.null(value) && unnamed && rows$table$moved && is.unsorted(rows$table$rows)) {
+    message("`foldid` has no names, so it is taken in the order of `x`, not in that of `data`.")
+  }
+  align_vector(value, name, rows$labels)
 }
 
 # The same for one argument with other images or another matrix: new covariates, for instance.
 align_new <- function(value, name, x) {
-  labels <- row_labels(x)
-  if (!is.data.frame(value)) return(align_vector(value, name, labels))
+  if (is.data.frame(value)) new_table(value, x, name)$data
+  else align_vector(value, name, row_labels(x))
+}
+
+# The table beside other data, as align_table() gives it: vectors without names may be in the order
+# that it had.
+new_table <- function(covariates, x, name) {
+  if (!is.data.frame(covariates)) {
+    return(if (is_images(x)) attached_table(x) else list(moved = FALSE))
+  }
+  if (is_images(x) && identical(covariates, x$data)) return(attached_table(x))
   per <- if (startsWith(name, "new")) "row of `newx`" else "row of `x`"
-  align_table(value, labels, is_images(x), name, per)$data
+  align_table(covariates, row_labels(x), is_images(x), name, per)
 }

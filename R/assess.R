@@ -245,10 +245,11 @@ held_out_notes <- function(object, row) {
 new_sample <- function(object, newx, newy, s, row, newcovariates, newoffset, newweights) {
   if (is.null(newx)) stop_bad("`newx` must be given together with `newy`.")
   if (is.null(newy)) stop_bad("`newy` must be given together with `newx`.")
-  table <- new_table(newcovariates, newx)
+  table <- new_table(newcovariates, newx, "newcovariates")
   if (is.data.frame(newcovariates)) newcovariates <- table$data
   newy <- align_vector(new_outcome(newy, newx), "newy", row_labels(newx), table)
   newweights <- align_vector(newweights, "newweights", row_labels(newx), table)
+  newoffset <- align_vector(newoffset, "newoffset", row_labels(newx), table)
   fit <- full_fit(object)
   row <- map_row(object, s, row)
   link <- predict(fit, newx, row = row, type = "link", newcovariates = newcovariates,
@@ -274,15 +275,6 @@ new_outcome <- function(newy, newx) {
              "there is no column ", quoted(newy), " among ", quoted(names(newx$data)), ".")
   }
   resolve_outcome(align_arguments(list(x = newx, y = newy)))$y
-}
-
-# The table beside new data: vectors without names may be in the order that it had.
-new_table <- function(newcovariates, newx) {
-  if (is.data.frame(newcovariates)) {
-    return(align_table(newcovariates, row_labels(newx), is_images(newx), "newcovariates",
-                       "row of `newx`"))
-  }
-  if (is_images(newx)) attached_table(newx) else list(moved = FALSE)
 }
 
 check_newweights <- function(weights, n) {

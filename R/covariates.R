@@ -79,7 +79,7 @@ small_environment <- function(terms, known) {
 covariate_frame <- function(terms, data, n, name, rows = NULL) {
   environment <- environment(terms)
   frame <- list()
-  for (variable in all.vars(terms)) {
+  for (variable in objects_in(terms[[2]])) {
     value <- data[[variable]]
     if (is.null(value)) {
       value <- get0(variable, environment, inherits = TRUE)

@@ -231,7 +231,7 @@ check_subject_data <- function(data, source) {
                          must_match = !is.null(data[["file"]]) && !is.null(source$paths))
   data <- aligned$data
   # Vectors of the user may still be in the order that the table had: see attached_table().
-  if (aligned$moved && nrow(data) == nrow(aligned$given)) attr(data, "table_rows") <- aligned$rows
+  if (is.unsorted(aligned$rows)) attr(data, "table_rows") <- rank(aligned$rows)
   if (nrow(data) != source$n) {
     stop_bad("`data` must have one row per image (", source$n, "), not ", nrow(data), ".")
   }

@@ -79,7 +79,10 @@ dim.n2gfl_images <- function(x) dim(x$x)
   x$x <- x$x[rows, , drop = FALSE]
   x$subjects <- x$subjects[rows]
   if (!is.null(x$files)) x$files <- x$files[rows]
-  if (!is.null(x$data)) x$data <- x$data[rows, , drop = FALSE]
+  if (!is.null(x$data)) {
+    x$data <- x$data[rows, , drop = FALSE]
+    attr(x$data, "table_rows") <- NULL  # of all the subjects
+  }
   x
 }
 

@@ -31,8 +31,10 @@
 #' @export
 fitted.n2gfl <- function(object, x, s = NULL, row = NULL, covariates = NULL, offset = NULL, ...) {
   if (missing(x)) stop_no_data("x", "fitted")
-  covariates <- align_new(covariates, "covariates", x)
-  offset <- align_new(offset, "offset", x)
+  table <- new_table(covariates, x, "covariates")
+  covariates <- if (is.data.frame(covariates)) table$data
+    else align_new(covariates, "covariates", x)
+  offset <- align_vector(offset, "offset", row_labels(x), table)
   # Checked here, because messages from predict() would name the arguments of predict().
   x <- check_newx(x, object, "x")
   coded <- check_newcovariates(covariates, nrow(x), object, "covariates", "x")

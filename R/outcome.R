@@ -47,14 +47,17 @@ resolve_formula <- function(arguments, formula) {
 
 formula_outcome <- function(formula, arguments, n) {
   data <- arguments$data
-  variables <- all.vars(formula[[2]])
+  variables <- objects_in(formula[[2]])
   for (variable in variables) {
     known <- variable %in% names(data) || exists(variable, environment(formula))
     if (!known) stop_no_variable(variable, data, "data", "`y`")
   }
-  y <- eval(formula[[2]], data, environment(formula))
   # Columns of the table are in order; other objects may be in the order that the table had.
-  if (!all(variables %in% names(data))) y <- align_rows(y, "y", arguments$rows)
+  others <- setdiff(variables, names(data))
+  tables <- Filter(is.data.frame, mget(others, environment(formula), inherits = TRUE))
+  tables <- Map(function(value, name) align_rows(value, name, arguments$rows), tables, names(tables))
+  y <- eval(formula[[2]], c(as.list(data), tables), environment(formula))
+  if (length(others) > length(tables)) y <- align_rows(y, "y", arguments$rows)
   check_length(y, "y", n, "row of `x`")
   y
 }

@@ -123,8 +123,10 @@ predict.n2gfl <- function(object, newx, s = NULL, row = NULL,
   if (is.null(newcovariates) && !is.null(object$coding) && is_images(newx)) {
     newcovariates <- newx$data
   }
-  newcovariates <- align_new(newcovariates, "newcovariates", newx)
-  newoffset <- align_new(newoffset, "newoffset", newx)
+  table <- new_table(newcovariates, newx, "newcovariates")
+  newcovariates <- if (is.data.frame(newcovariates)) table$data
+    else align_new(newcovariates, "newcovariates", newx)
+  newoffset <- align_vector(newoffset, "newoffset", row_labels(newx), table)
   newx <- check_newx(newx, object)
   newcovariates <- check_newcovariates(newcovariates, nrow(newx), object)
   newoffset <- check_newoffset(newoffset, nrow(newx), object)

@@ -50,19 +50,14 @@ bids_participant <- function(names) {
 # The most specific first: a path, the end of it, the file's name with and without its ending,
 # participant with session, participant ("sub-01" of the BIDS standard), its label "01", and that as
 # a number. Upper and lower case are the same.
-name_forms <- list(
-  whole = identity,
-  tail4 = path_tail(4), tail3 = path_tail(3), tail2 = path_tail(2), file = path_tail(1),
-  stem = file_stem,
-  session = function(names) {
-    paste0(bids_participant(names), "_", bids_entity(names, "ses"))
-  },
+name_forms <- c(list(whole = identity), lapply(list(
+  tail5 = path_tail(5), tail4 = path_tail(4), tail3 = path_tail(3), tail2 = path_tail(2),
+  file = path_tail(1), stem = file_stem,
+  session = function(names) paste0(bids_participant(names), "_", bids_entity(names, "ses")),
   participant = bids_participant,
   label = function(names) sub("^sub-", "", bids_participant(names)),
-  number = function(names) {
-    sub("^(sub-)?0*(?=[0-9])", "", bids_participant(names), perl = TRUE)
-  }
-)
+  number = function(names) sub("^(sub-)?0*(?=[0-9])", "", bids_participant(names), perl = TRUE)
+), function(form) function(names) form(tolower(names))))
 
 # ---- matching ------------------------------------------------------------------------------------
 
@@ -70,29 +65,31 @@ name_forms <- list(
 # of the form that finds most of them. A name that occurs twice identifies nobody. Bare numbers may
 # be R's own row numbers: they count as names of participants only if `numbers` says so. `tokens`:
 # look for names inside of paths, too, which takes longer.
-match_names <- function(labels, given, numbers = FALSE, tokens = TRUE) {
+match_names <- function(labels, given, numbers = FALSE, tokens = TRUE, keys = label_keys(labels)) {
   n <- length(labels[[1]])
   best <- list(rows = rep(NA_integer_, n), found = 0L, form = Inf)
-  given <- ifelse(is.na(given), paste0("\001", seq_along(given)), tolower(trimws(given)))
+  given <- ifelse(is.na(given), paste0("\001", seq_along(given)), trimws(given))
   bare <- !numbers && all(grepl("^[0-9.]*$", given))
   for (form in if (bare) 1L else seq_along(name_forms)) {
-    for (names in labels) {
-      match <- match_form(name_forms[[form]], tolower(names), given)
+    values <- name_forms[[form]](given)
+    for (key in keys[[form]]) {
+      match <- match_keys(key, values)
       if (match$found > best$found) best <- c(match, form = form)
     }
     if (best$found == n) return(best)
   }
-  token <- if (tokens && !bare) match_tokens(labels[[length(labels)]], given)
+  token <- if (tokens && !bare) match_tokens(labels[[length(labels)]], tolower(given))
   if (is.null(token) || token$found <= max(best$found, n / 2)) return(best)
   c(token, form = length(name_forms) + 1)
 }
 
-match_form <- function(form, names, given) {
-  key <- form(names)
+# The names of the rows in each of the forms.
+label_keys <- function(labels) lapply(name_forms, function(form) lapply(labels, form))
+
+match_keys <- function(key, values) {
   if (anyDuplicated(key)) return(list(rows = NULL, found = 0L))
-  value <- form(given)
-  rows <- match(key, value)
-  rows[key %in% value[duplicated(value)]] <- NA
+  rows <- match(key, values)
+  rows[key %in% values[duplicated(values)]] <- NA
   list(rows = rows, found = sum(!is.na(rows)))
 }
 
@@ -137,8 +134,8 @@ naming_columns <- function(data) {
 }
 
 is_naming <- function(column) {
-  grepl("^(participant|subject|subj|sub|ptid|rid|id|file|filename|path|image|scan)s?([._]?id)?$",
-        column, ignore.case = TRUE)
+  grepl(paste0("^(participant|patient|case|subject|subj|sub|pid|ptid|rid|eid|id|file|filename|",
+               "path|image|scan)s?([._]?id)?$"), column, ignore.case = TRUE)
 }
 
 # Participant and session in two columns, as one name.
@@ -147,7 +144,7 @@ session_column <- function(data) {
   session <- grep("^(session|ses|visit)([._]?id)?$", names(data), ignore.case = TRUE)[1]
   if (is.na(participant) || is.na(session)) return(NULL)
   entity <- function(values, name) {
-    paste0(name, "-", sub(paste0("^", name, "-"), "", as.character(values)))
+    paste0(name, "-", sub(paste0("^", name, "-"), "", tolower(as.character(values))))
   }
   name <- paste(names(data)[c(participant, session)], collapse = "` and `")
   stats::setNames(list(paste0(entity(data[[participant]], "sub"), "_",
@@ -158,26 +155,48 @@ session_column <- function(data) {
 # Columns with few different values, such as sex or site, cannot name rows.
 best_column <- function(data, labels) {
   n <- length(labels[[1]])
+  keys <- label_keys(labels)
   columns <- Filter(function(values) length(unique(values)) > n / 2, naming_columns(data))
   best <- NULL
   for (tokens in c(FALSE, TRUE)) {
     for (column in names(columns)) {
-      match <- match_names(labels, columns[[column]], is_naming(column), tokens)
+      match <- match_names(labels, columns[[column]], is_naming(column), tokens, keys)
       better <- is.null(best) || match$found > best$found ||
         (match$found == best$found && match$form < best$form)
       if (match$found > 0 && better) best <- c(match, by = column)
     }
-    if (!is.null(best) && best$found == n) break
+    if (!is.null(best) && best$found == n) return(best)
   }
-  best
+  # Row numbers of R that are some of the numbers of a column name nothing.
+  if (all(grepl("^[0-9]*$", unlist(labels)))) NULL else best
 }
 
-# The rows of a matrix that was made from a data frame have the same row names, numbers or not:
-# list(rows, found, form, by), or NULL.
+# The rows of a matrix that was made from a data frame have the same row names, numbers or not. R's
+# automatic numbers say nothing of the order, unless they are those of x. list(rows, found, form,
+# by), or NULL.
 by_row_names <- function(data, names) {
   rows <- match(names, as.character(attr(data, "row.names")))
+  in_order <- identical(rows, seq_len(nrow(data)))
   if (anyNA(rows) || anyDuplicated(names)) return(NULL)
+  if (.row_names_info(data) < 0 && !in_order) return(NULL)
   list(rows = rows, found = length(rows), form = 1, by = "row names")
+}
+
+# A matrix may be named in two ways: by row names that it shares with the table, and by a column. If
+# one of them says that the table is in order, it is; if both move rows, and differently, nobody
+# knows.
+best_naming <- function(data, labels, of_images, name) {
+  column <- best_column(data, labels)
+  own <- if (!of_images) by_row_names(data, labels[[1]])
+  if (is.null(own)) return(column)
+  n <- length(labels[[1]])
+  if (is.null(column) || column$found < n || identical(own$rows, column$rows)) return(own)
+  in_order <- function(match) identical(match$rows, seq_len(nrow(data)))
+  if (in_order(own)) return(own)
+  if (in_order(column)) return(column)
+  stop_bad("`", name, "` must name the rows of `x` in one way, but its row names and its ",
+           column_text(column$by, FALSE), " put them in different orders: remove the row names of ",
+           "`x` or of `", name, "`, or leave out the column.")
 }
 
 # Do the participants of the table contradict those of the rows? With several images each they

@@ -93,8 +93,9 @@ augment.n2gfl <- function(x, newx, y = NULL, data = NULL, s = NULL, row = NULL,
     stop_bad("`row` or `s` must choose one fit for augment(), not ", length(row), ".")
   }
   # predict() aligns covariates and offset. Rows of `y` and `data` must be those of `newx` as well.
-  y <- align_new(y, "y", newx)
-  data <- align_new(data, "data", newx)
+  table <- new_table(if (is.null(data)) newcovariates else data, newx, "data")
+  if (is.data.frame(data)) data <- table$data
+  y <- align_vector(y, "y", row_labels(newx), table)
   mean <- predict(x, newx, row = row, type = "response", newcovariates = newcovariates,
                   newoffset = newoffset)[, 1]
   added <- data.frame(.fitted = unname(mean), row.names = names(mean))

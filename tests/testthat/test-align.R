@@ -273,8 +273,60 @@ test_that("row numbers of a data frame are its rows, whatever an id column says"
   expect_silent(right <- fit(x, full))
   plain <- unname(x)
   expect_identical(right$grid, suppressMessages(fit(plain, full))$grid)
-  expect_message(moved <- fit(x, full[sample(40), ]), "by row names")
-  expect_identical(moved$grid, right$grid)
+  moved <- full[sample(40), ]
+  expect_message(by_names <- fit(x, moved[-1]), "by row names")
+  expect_identical(by_names$grid, right$grid)
+  expect_error(fit(x, moved), "its row names and its column `id` put them in different orders")
+  # The same rows after a step that dropped their numbers.
+  expect_identical(fit(x, data.frame(full[-1], row.names = NULL))$grid, right$grid)
+  # Without row names x cannot tell.
+  expect_message(fit(plain, full[-1]), "its row numbers say that it was sorted")
+})
+
+test_that("an id column that is in order is not overruled by row numbers", {
+  withr::local_seed(6)
+  table <- data.frame(id = sample(40), age = stats::rnorm(40), score = 0)
+  x <- matrix(stats::rnorm(40 * 5), 40, dimnames = list(table$id, NULL))
+  table$score <- rowSums(x[, 1:2]) + table$age + stats::rnorm(40, sd = 0.3)
+  expect_silent(fit <- n2gfl(x, score ~ age, data = table, lambda2 = 0, nlambda1 = 3))
+  expect_gt(max(fit$grid$dev.ratio), 0.8)
+})
+
+test_that("tables longer than the images leave their order behind, too", {
+  p <- small_cohort()
+  longer <- rbind(transform(p$shuffled[1:2, ], subject = c("x", "y"), file = c("x.nii", "y.nii")),
+                  p$shuffled)
+  images <- suppressMessages(read_images(p$images$files, data = longer))
+  used <- longer[-(1:2), ]
+  right <- suppressMessages(fit_images(images, "diagnosis"))
+  same_fit(suppressMessages(fit_images(images, used$diagnosis)), right)
+  expect_error(suppressMessages(fit_images(images, "diagnosis", weights = stats::runif(24))),
+               "unknown in which order `weights` is")
+  some <- images[-1]
+  expect_no_error(suppressMessages(fit_images(some, as.integer(some$data$diagnosis == "control"))))
+  expect_message(cv.n2gfl(images, "diagnosis", family = "binomial", lambda2 = 0.003, nlambda1 = 2,
+                          foldid = rep(1:3, 8)), "`foldid` has no names")
+})
+
+test_that("offsets and outcomes of predictions follow a table that is moved", {
+  withr::local_seed(7)
+  x <- matrix(stats::rnorm(40 * 5), 40, dimnames = list(paste0("p", 1:40), NULL))
+  table <- data.frame(id = rownames(x), score = rowSums(x[, 1:2]) + stats::rnorm(40),
+                      age = stats::rnorm(40), o = stats::rnorm(40))
+  moved <- table[sample(40), ]
+  fit <- n2gfl(x, score ~ age, data = table, offset = table$o, lambda2 = 0, lambda1 = 0.1)
+  right <- predict(fit, x, newcovariates = table, newoffset = table$o)
+  quiet <- suppressMessages
+  expect_identical(quiet(predict(fit, x, newcovariates = moved, newoffset = moved$o)), right)
+  expect_identical(quiet(fitted(fit, x, covariates = moved, offset = moved$o)), right)
+  expect_identical(
+    quiet(generics::augment(fit, x, y = moved$score, data = moved, newcovariates = moved,
+                            newoffset = moved$o))$.resid,
+    generics::augment(fit, x, y = table$score, data = table, newcovariates = table,
+                      newoffset = table$o)$.resid)
+  # A table of its own on the left side of the formula.
+  expect_identical(quiet(n2gfl(x, moved$score ~ age, data = table[-2], lambda2 = 0))$beta,
+                   n2gfl(x, score ~ age, data = table, lambda2 = 0)$beta)
 })
 
 test_that("variables of a formula that are not in the table are put in order, too", {
