@@ -52,8 +52,8 @@ say_matched <- function(name, best, given, moved, per) {
 take_in_order <- function(data, labels, name, per) {
   if (contradicts(data, labels)) {
     stop_bad("`", name, "` must name each ", per, ", but it has participants in another order ",
-             "than the ", plural(per), " and does not say which of their images a row belongs to: add ",
-             "a column `file` or `session_id`.")
+             "than the ", plural(per), " and does not say which of their images a row ",
+             "belongs to: add a column `file` or `session_id`.")
   }
   message("`", name, "`: no column and no row names match the names of the ", plural(per), " (",
           quoted(short_names(labels)[1]), ", ...), so its rows are taken in the order of the ",

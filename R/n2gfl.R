@@ -42,10 +42,10 @@
 #' Images know their files and subjects, and a matrix may have row names. If `data` has a column or
 #' row names that name them, its rows are put into the order of `x`, and a message says so; `data`
 #' may have further rows. A name may be a path or the end of one, a file name with or without its
-#' ending, a participant (`sub-01` or `01` of the file `sub-01_T1w.nii.gz`), a participant and a session in
-#' two columns, or a part of the path such as a folder. The most specific one decides. If only some
-#' rows of `x` are named, it is an error. If none is, rows are taken in order, with a message for
-#' images.
+#' ending, a participant (`sub-01` or `01` of the file `sub-01_T1w.nii.gz`), a participant and a
+#' session in two columns, or a part of the path such as a folder. The most specific one decides. If
+#' only some rows of `x` are named, it is an error. If none is, rows are taken in order, with a
+#' message for images.
 #'
 #' The same holds for the names of `y`, `weights`, `offset`, `group` and `foldid`, for the row names
 #' of a matrix of covariates, and for variables of a formula that are not in `data`. If the rows of

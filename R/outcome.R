@@ -55,7 +55,7 @@ formula_outcome <- function(formula, arguments, n) {
   # Columns of the table are in order; other objects may be in the order that the table had.
   others <- setdiff(variables, names(data))
   tables <- Filter(is.data.frame, mget(others, environment(formula), inherits = TRUE))
-  tables <- Map(function(value, name) align_rows(value, name, arguments$rows), tables, names(tables))
+  tables <- Map(align_rows, tables, names(tables), MoreArgs = list(rows = arguments$rows))
   y <- eval(formula[[2]], c(as.list(data), tables), environment(formula))
   if (length(others) > length(tables)) y <- align_rows(y, "y", arguments$rows)
   check_length(y, "y", n, "row of `x`")
