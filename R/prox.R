@@ -78,6 +78,7 @@ tv_denoise <- function(z, graph, lambda, weights = NULL, dual = FALSE, ...) {
 #' @inherit tv_denoise return
 #' @seealso [tv_denoise()], [n2gfl()].
 #' @param ... Must be empty.
+#' @param lambda Not to be given: there are two penalties, `lambda1` and `lambda2`.
 #' @examples
 #' z <- c(rep(0, 20), rep(2, 10), rep(-2, 10)) + rnorm(40, sd = 0.3)
 #' g <- graph_chain(40)
@@ -85,8 +86,12 @@ tv_denoise <- function(z, graph, lambda, weights = NULL, dual = FALSE, ...) {
 #' fused_prox(z, g, lambda1 = 0.5, lambda2 = 1, sign = "free")
 #' @export
 fused_prox <- function(z, graph, lambda1, lambda2, sign = c("nonnegative", "nonpositive", "free"),
-                       weights = NULL, penalty.factor = NULL, dual = FALSE, ...) {
+                       weights = NULL, penalty.factor = NULL, dual = FALSE, ..., lambda) {
   check_empty_dots(...)
+  # Without this argument R would only say that `lambda` matches several others.
+  if (!missing(lambda)) {
+    stop_bad("`lambda` must be given as `lambda1` (sparsity) and `lambda2` (fusion), two numbers.")
+  }
   if (missing(graph)) stop_no_graph()
   values <- check_signal(z)
   graph <- check_graph(graph, length(values), "element of `z`")

@@ -161,3 +161,7 @@ test_that("every exported function gives a mistyped argument a sentence", {
     expect_match(said, "^`...` must .* `misspelt_argument`", label = name)
   }
 })
+
+test_that("one lambda for the two penalties of fused_prox() gets a sentence", {
+  expect_error(fused_prox(1:3, graph_chain(3), lambda = 1), "as `lambda1` .* and `lambda2`")
+})
