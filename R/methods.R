@@ -64,11 +64,15 @@ residuals.n2gfl <- function(object, x, y, s = NULL, row = NULL,
   if (missing(x)) stop_no_data("x", "residuals")
   if (missing(y)) stop_no_data("y", "residuals")
   check_given_weights(weights, object)
-  data <- list(x = x, y = y, weights = weights)
-  if (is.data.frame(covariates)) data$data <- covariates
+  data <- list(x = x, y = y, weights = weights, offset = offset)
+  # The table of the images themselves is known to be in order.
+  if (is.data.frame(covariates) && !(is_images(x) && identical(covariates, x$data))) {
+    data$data <- covariates
+  }
   data <- resolve_outcome(align_arguments(data))
   y <- data$y
   weights <- data$weights
+  offset <- data$offset
   if (is.data.frame(covariates)) covariates <- data$data
   data <- list(y = y, weights = weights)
   mean <- do.call(fitted, c(list(object, x, s, row, covariates, offset),

@@ -175,10 +175,12 @@ best_column <- function(data, labels) {
 # automatic numbers say nothing of the order, unless they are those of x. list(rows, found, form,
 # by), or NULL.
 by_row_names <- function(data, names) {
+  if (!is.integer(attr(data, "row.names"))) return(NULL)
   rows <- match(names, as.character(attr(data, "row.names")))
   in_order <- identical(rows, seq_len(nrow(data)))
   if (anyNA(rows) || anyDuplicated(names)) return(NULL)
-  if (.row_names_info(data) < 0 && !in_order) return(NULL)
+  automatic <- identical(as.integer(attr(data, "row.names")), seq_len(nrow(data)))
+  if (automatic && !in_order) return(NULL)
   list(rows = rows, found = length(rows), form = 1, by = "row names")
 }
 

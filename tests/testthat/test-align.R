@@ -279,6 +279,8 @@ test_that("row numbers of a data frame are its rows, whatever an id column says"
   expect_error(fit(x, moved), "its row names and its column `id` put them in different orders")
   # The same rows after a step that dropped their numbers.
   expect_identical(fit(x, data.frame(full[-1], row.names = NULL))$grid, right$grid)
+  expect_identical(fit(x, subset(data.frame(full[-1], row.names = NULL), age > -Inf))$grid,
+                   right$grid)
   # Without row names x cannot tell.
   expect_message(fit(plain, full[-1]), "its row numbers say that it was sorted")
 })
@@ -319,6 +321,9 @@ test_that("offsets and outcomes of predictions follow a table that is moved", {
   quiet <- suppressMessages
   expect_identical(quiet(predict(fit, x, newcovariates = moved, newoffset = moved$o)), right)
   expect_identical(quiet(fitted(fit, x, covariates = moved, offset = moved$o)), right)
+  expect_identical(
+    quiet(residuals(fit, x, moved$score, covariates = moved, offset = moved$o)),
+    residuals(fit, x, table$score, covariates = table, offset = table$o))
   expect_identical(
     quiet(generics::augment(fit, x, y = moved$score, data = moved, newcovariates = moved,
                             newoffset = moved$o))$.resid,
