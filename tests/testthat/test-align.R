@@ -26,21 +26,23 @@ heard <- function(code) {
   list(value = value, said = said)
 }
 
-same_fit <- function(a, b) expect_identical(a[c("a0", "gamma", "beta", "grid")],
-                                            b[c("a0", "gamma", "beta", "grid")])
+expect_same_fit <- function(a, b) {
+  parts <- c("a0", "gamma", "beta", "grid")
+  expect_identical(a[parts], b[parts])
+}
 
 test_that("a table in another order than the images is matched by name, and one message says so", {
   p <- small_cohort()
   right <- fit_images(p$images, p$subjects$diagnosis, covariates = ~ age, data = p$subjects)
   by_vector <- heard(fit_images(p$images, p$shuffled$diagnosis, covariates = ~ age,
                                 data = p$shuffled))
-  same_fit(by_vector$value, right)
+  expect_same_fit(by_vector$value, right)
   expect_length(grep("^`data`: rows matched .* by column `file`", by_vector$said), 1)
   expect_length(grep("^`y`: put into the order of `x` like `data`", by_vector$said), 1)
   by_name <- heard(fit_images(p$images, "diagnosis", covariates = ~ age, data = p$shuffled))
-  same_fit(by_name$value, right)
+  expect_same_fit(by_name$value, right)
   expect_length(by_name$said, 1)
-  same_fit(suppressMessages(fit_images(p$images, diagnosis ~ age, data = p$shuffled)), right)
+  expect_same_fit(suppressMessages(fit_images(p$images, diagnosis ~ age, data = p$shuffled)), right)
 })
 
 test_that("the order of the table does not matter for a cross-validation", {
@@ -51,14 +53,14 @@ test_that("the order of the table does not matter for a cross-validation", {
                               lambda2 = 0.003, nlambda1 = 4, foldid = foldid, group = group))
   }
   right <- run(p$subjects, foldid)
-  same_cv <- function(a, b) {
+  expect_same_cv <- function(a, b) {
     parts <- c("cvm", "cvsd", "foldid", "index", "fold.fits")
     expect_identical(a[parts], b[parts])
   }
-  same_cv(run(p$shuffled, rev(foldid)), right)
+  expect_same_cv(run(p$shuffled, rev(foldid)), right)
   group <- stats::setNames(rep(1:12, each = 2), names(foldid))
   foldid[] <- rep(1:3, each = 8)
-  same_cv(run(p$subjects, foldid, rev(group)), run(p$subjects, foldid, group))
+  expect_same_cv(run(p$subjects, foldid, rev(group)), run(p$subjects, foldid, group))
 })
 
 test_that("files are matched by path, name, participant and number", {
@@ -91,7 +93,7 @@ test_that("a table may have further rows, and must have all that are needed", {
   more <- rbind(transform(p$shuffled[1:3, ], subject = c("x", "y", "z"), file = "other.nii.gz"),
                 p$shuffled)
   fit <- heard(fit_images(p$images, "diagnosis", data = more))
-  same_fit(fit$value, right)
+  expect_same_fit(fit$value, right)
   expect_match(fit$said, "24 of its 27 rows are used")
   expect_snapshot(refusal(fit_images(p$images, "diagnosis", data = p$subjects[-5, ])))
   expect_snapshot(refusal(fit_images(p$images, "diagnosis", data = p$subjects[c(1, 1:23), ])))
@@ -102,7 +104,7 @@ test_that("rows without names are taken in order, and a message says so for imag
   unnamed <- p$subjects[c("diagnosis", "age")]
   fit <- heard(fit_images(p$images, "diagnosis", data = unnamed))
   expect_match(fit$said, "taken in the order of the rows of `x`")
-  same_fit(fit$value, fit_images(p$images, p$subjects$diagnosis))
+  expect_same_fit(fit$value, fit_images(p$images, p$subjects$diagnosis))
   x <- p$images$x
   rownames(x) <- NULL
   expect_silent(n2gfl(x, p$subjects$age, p$images$graph, covariates = ~ tiv, data = p$subjects,
@@ -115,7 +117,7 @@ test_that("a vector without names beside a reordered table must be one of its co
     fit_images(p$images, rev(p$subjects$diagnosis), covariates = ~ age, data = p$shuffled))))
   # Already in the order of the images: it equals a column of the table after matching.
   right <- fit_images(p$images, p$subjects$diagnosis, covariates = ~ age, data = p$subjects)
-  same_fit(suppressMessages(fit_images(p$images, p$subjects$diagnosis, covariates = ~ age,
+  expect_same_fit(suppressMessages(fit_images(p$images, p$subjects$diagnosis, covariates = ~ age,
                                        data = p$shuffled)), right)
 })
 
@@ -132,7 +134,7 @@ test_that("named vectors are put in the order of the rows of a matrix", {
     suppressMessages(n2gfl(x, y[order], graph, weights = weights[order], offset = offset[order],
                            covariates = age[order, , drop = FALSE], lambda2 = 0.1, nlambda1 = 3))
   }
-  same_fit(run(40:1), run(1:40))
+  expect_same_fit(run(40:1), run(1:40))
   expect_silent(n2gfl(x, y, graph, lambda2 = 0.1, nlambda1 = 3))
   expect_message(n2gfl(x, stats::setNames(y, letters[1]), graph, lambda2 = 0.1, nlambda1 = 3),
                  "its names are not those of the rows")
@@ -145,13 +147,13 @@ test_that("y may be a column's name or a formula, for a matrix with data too", {
   data <- data.frame(score = rowSums(x[, 1:2]) + stats::rnorm(50), age = stats::rnorm(50),
                      sex = rep(c("F", "M"), 25))
   fit <- function(...) n2gfl(x, ..., graph = graph_chain(5), lambda2 = 0.1, nlambda1 = 3)
-  same_fit(fit("score", data = data), fit(data$score))
-  same_fit(fit(score ~ age + sex, data = data),
+  expect_same_fit(fit("score", data = data), fit(data$score))
+  expect_same_fit(fit(score ~ age + sex, data = data),
            fit(data$score, covariates = ~ age + sex, data = data))
-  same_fit(fit(score ~ 1, data = data), fit(data$score))
-  same_fit(fit(log(score + 100) ~ 1, data = data), fit(log(data$score + 100)))
+  expect_same_fit(fit(score ~ 1, data = data), fit(data$score))
+  expect_same_fit(fit(log(score + 100) ~ 1, data = data), fit(log(data$score + 100)))
   score <- data$score
-  same_fit(fit(score ~ 1), fit(data$score))
+  expect_same_fit(fit(score ~ 1), fit(data$score))
   expect_snapshot({
     refusal(fit("scor", data = data))
     refusal(fit("score"))
@@ -205,7 +207,7 @@ test_that("the most specific name decides, not a running number", {
   right <- suppressMessages(fit_images(p$images, p$subjects$diagnosis))
   table <- data.frame(subject = 1:24, participant_id = p$shuffled$subject,
                       diagnosis = p$shuffled$diagnosis)
-  same_fit(suppressMessages(fit_images(p$images, "diagnosis", data = table)), right)
+  expect_same_fit(suppressMessages(fit_images(p$images, "diagnosis", data = table)), right)
   # Numbers alone are used, but never in silence.
   expect_message(fit_images(p$images, "diagnosis", data = data.frame(id = 1:24, p$subjects[2])),
                  "by column `id`, by number")
@@ -218,8 +220,8 @@ test_that("vectors in the order of a table that read_images() moved are put in o
   right <- suppressMessages(fit_images(images, diagnosis ~ age))
   expect_message(fit <- fit_images(images, table$diagnosis, covariates = ~ age),
                  "`y`: put into the order of `x`")
-  same_fit(fit, right)
-  same_fit(fit_images(images, images$data$diagnosis, covariates = ~ age), right)
+  expect_same_fit(fit, right)
+  expect_same_fit(fit_images(images, images$data$diagnosis, covariates = ~ age), right)
   expect_error(fit_images(images, rev(images$data$diagnosis)), "unknown in which order `y` is")
   # Folds of another fit come in the order of x.
   expect_no_error(cv.n2gfl(images, diagnosis ~ age, family = "binomial", lambda2 = 0.003,
@@ -231,8 +233,8 @@ test_that("names given to the files name the rows", {
   files <- stats::setNames(p$images$files, paste0("A", 101:124))
   images <- read_images(files)
   table <- data.frame(id = rev(names(files)), diagnosis = rev(p$subjects$diagnosis))
-  same_fit(suppressMessages(fit_images(images, "diagnosis", data = table)),
-           suppressMessages(fit_images(images, p$subjects$diagnosis)))
+  expect_message(by_name <- fit_images(images, "diagnosis", data = table), "by column `id`")
+  expect_same_fit(by_name, suppressMessages(fit_images(images, p$subjects$diagnosis)))
 })
 
 test_that("participants are found in folders, inside names and with their sessions", {
@@ -301,7 +303,7 @@ test_that("tables longer than the images leave their order behind, too", {
   images <- suppressMessages(read_images(p$images$files, data = longer))
   used <- longer[-(1:2), ]
   right <- suppressMessages(fit_images(images, "diagnosis"))
-  same_fit(suppressMessages(fit_images(images, used$diagnosis)), right)
+  expect_same_fit(suppressMessages(fit_images(images, used$diagnosis)), right)
   expect_error(suppressMessages(fit_images(images, "diagnosis", weights = stats::runif(24))),
                "unknown in which order `weights` is")
   some <- images[-1]
