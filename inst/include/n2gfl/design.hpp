@@ -92,6 +92,26 @@ class Design {
 #endif
   }
 
+  bool is_sparse() const { return starts_ != nullptr; }
+
+  // out = factor * column j in single precision, filled up with zeros to `length`; less its mean if
+  // `centred`. Rows without weight are zero.
+  void copy_column(int j, bool centred, double factor, float* out, int length) const {
+    Eigen::Map<Eigen::ArrayXf> target(out, rows_);
+    const double scaled = factor * scale(j);
+    if (!deconfounded() && !is_sparse() && used_.size() == 0) {  // by far the most frequent case
+      const double mean = centred ? column(j).sum() / rows_ : 0.0;
+      target = (scaled * (column(j).array() - mean)).cast<float>();
+    } else {
+      Eigen::ArrayXd x = expanded(j);
+      if (used_.size() > 0) x = (used_.array() > 0).select(x, 0.0);
+      if (centred) x -= x.sum() / counted_rows_;
+      if (used_.size() > 0) x *= used_.array();
+      target = (scaled * x).cast<float>();
+    }
+    std::fill(out + rows_, out + length, 0.0f);
+  }
+
   // Z'v; empty if no nuisance effects are removed.
   VectorXd nuisance_part(const VectorXd& v) const {
     return deconfounded() ? VectorXd(nuisance_.transpose() * v) : VectorXd();
