@@ -35,7 +35,7 @@ struct ContractedProblem {
   VectorXd start;
   std::vector<Kink> kinks;
   bool nonnegative;
-  std::vector<int> tie;  // which of two equal regions will become larger: +1, 0, -1
+  std::vector<double> tie;  // of two equal regions, the one with the larger tie should rise
 
   // The decrease of the objective from the start to u, summed from differences, so that its
   // rounding error is relative to the step and not to the objective.
@@ -110,7 +110,7 @@ class ActiveSet {
     if (z.l < 0 && p_.nonnegative) return 1;
     const double difference = u_[z.k] - (z.l < 0 ? 0.0 : u_[z.l]);
     if (difference != 0) return difference > 0 ? 1 : -1;
-    const int tie = p_.tie[z.k] - (z.l < 0 ? 0 : p_.tie[z.l]);
+    const double tie = p_.tie[z.k] - (z.l < 0 ? 0.0 : p_.tie[z.l]);
     return tie >= 0 ? 1 : -1;
   }
 

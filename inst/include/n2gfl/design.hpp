@@ -80,6 +80,8 @@ class Design {
   // The number of passes over all columns in products with a vector: X'v counts as one.
   double passes() const { return static_cast<double>(dots_) / std::max(cols_, 1); }
 
+  void count_products(std::size_t products) const { dots_ += static_cast<std::int64_t>(products); }
+
   // Prefetches column j: reading scattered columns of X is otherwise half as fast as reading
   // consecutive ones.
   void fetch(int j) const {

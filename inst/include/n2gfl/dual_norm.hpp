@@ -62,30 +62,54 @@ struct GradientTerms {
   const Regions* regions;  // null: all nodes count as zero, and flow may cross every edge
   double lambda1;
   int way;
+  // Mean excess per region, which the search ignores: it is removed by changing the regions'
+  // values, not by flow.
+  const std::vector<double>* ignored = nullptr;
 
+  int region(int i) const { return regions ? regions->of(i) : Regions::kZeroSet; }
   int direction(int i) const {
-    const int k = regions ? regions->of(i) : Regions::kZeroSet;
+    const int k = region(i);
     return k < 0 || (*regions)[k].value == 0 ? way : (*regions)[k].value > 0 ? 1 : -1;
   }
   double excess(int i) {
     const double t = model.threshold(lambda1, i);
     if (std::isinf(t)) return -way * t;
-    return gradient(i) - direction(i) * t - network.outflow(i);
+    const int k = region(i);
+    if (k < 0 && !gradient.known(i)) {
+      if (gradient.coarse()) return gradient.latest(i) - way * t - network.outflow(i);
+      const double bound = upper_bound(i, t);
+      if (bound < 0) return way * bound;
+    }
+    const double e = gradient(i) - direction(i) * t - network.outflow(i);
+    return k < 0 || ignored == nullptr ? e : e - (*ignored)[k];
   }
   // An upper bound of way * excess that needs no product with X.
   double outlook(int i) const {
     const double t = model.threshold(lambda1, i);
     if (std::isinf(t)) return -t;
-    return way * (gradient.value(i) - direction(i) * t - network.outflow(i)) + gradient.error(i);
+    const LazyGradient::Estimate g = gradient.estimate(i);
+    return way * (g.value - direction(i) * t - network.outflow(i)) + g.error;
   }
   // The violation of dual feasibility at node i on this side, or an upper bound of it; <= 0 if
   // feasible.
   double violation(int i) const {
     const double t = model.threshold(lambda1, i);
     if (std::isinf(t)) return -t;
-    return way * (gradient.value(i) - network.outflow(i)) - t + gradient.error(i);
+    const LazyGradient::Estimate g = gradient.estimate(i);
+    return way * (g.value - network.outflow(i)) - t + g.error;
   }
   bool open(int i, int j) const { return regions == nullptr || regions->of(i) == regions->of(j); }
+
+ private:
+  static constexpr double kSharpEnough = 0.25;
+
+  // The same as outlook() for a node far below its threshold t, where the bound is a good
+  // substitute for the product; positive if it is not.
+  double upper_bound(int i, double t) const {
+    const LazyGradient::Estimate g = gradient.estimate(i);
+    const double e = way * (g.value - network.outflow(i)) - t;
+    return g.error <= -kSharpEnough * e ? e + g.error : 1.0;
+  }
 };
 
 class DualNorm {
@@ -94,7 +118,7 @@ class DualNorm {
       : model_(model), net_(network), search_(search), gradient_(gradient) {}
 
   GradientTerms terms(double lambda1, int way, const Regions* regions) {
-    return {model_, net_, gradient_, regions, lambda1, way};
+    return {model_, net_, gradient_, regions, lambda1, way, nullptr};
   }
 
   // Searches from every node whose excess may exceed the tolerance. The upward search balances the
@@ -112,11 +136,20 @@ class DualNorm {
     search(terms, seeds_, tolerance);
   }
 
-  // Moves the excess of the seeds away as far as possible. Seeds without remaining excess are
-  // removed from the list.
-  void search(GradientTerms& terms, std::vector<int>& seeds, double tolerance) {
-    spread(terms, seeds, tolerance);
+  // Moves the excess of the seeds away as far as possible.
+  void search(GradientTerms& terms, const std::vector<int>& seeds, double tolerance) {
     search_.run(terms, seeds, terms.way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
+  }
+
+  // Zero nodes within `margin` of their threshold share their surplus with neighbours that are
+  // farther from it. A search stops as soon as a surplus is exactly zero, and every small change
+  // of the residual would make such nodes seeds again.
+  void keep_margin(GradientTerms& terms, const std::vector<int>& nodes, double margin) {
+    surplus_.resize(model_.features());
+    ++margins_;
+    for (int pass = 0; pass < kMarginPasses; ++pass)
+      for (int i : nodes)
+        if (terms.region(i) < 0) share(terms, i, margin);
   }
 
   // The excess that remains after search_from_all.
@@ -167,37 +200,31 @@ class DualNorm {
   }
 
  private:
-  static constexpr int kSpreads = 4;
+  static constexpr int kMarginPasses = 2;
+  static constexpr double kDeepest = 1.5;  // margins that a node may give away below its threshold
 
-  // Seeds in the zero set share their surplus with neighbours that have free capacity, half of the
-  // difference at a time. A search alone would stop as soon as a surplus is exactly zero, and the
-  // next small change would make every such node a seed again.
-  void spread(GradientTerms& terms, std::vector<int>& seeds, double tolerance) {
-    for (int pass = 0; pass < kSpreads && !seeds.empty(); ++pass) {
-      std::size_t kept = 0;
-      for (int i : seeds) {
-        const bool zero = terms.regions == nullptr || terms.regions->of(i) < 0;
-        if (!zero || share(terms, i) > tolerance) seeds[kept++] = i;
-      }
-      seeds.resize(kept);
+  void share(GradientTerms& terms, int i, double margin) {
+    const int way = terms.way;
+    float& mine = surplus(terms, i);
+    if (!(mine > -margin) || std::isinf(mine)) return;
+    for (int a = net_.begin(i); a < net_.end(i) && mine > -margin; ++a) {
+      const Arc& u = net_.arc(a);
+      const double room = u.capacity - way * u.flow;
+      if (room <= 0 || terms.region(u.head) >= 0) continue;
+      float& other = surplus(terms, u.head);
+      if (!(other < mine) || std::isinf(other)) continue;
+      const double sent = std::min(0.5 * (mine - other), mine + kDeepest * margin);
+      net_.set_flow(a, sent < room ? u.flow + way * sent : way * u.capacity);
+      mine -= std::min(sent, room);
+      other += std::min(sent, room);
     }
   }
 
-  // Returns the remaining surplus. No neighbour ends up with a surplus.
-  double share(GradientTerms& terms, int i) {
-    const int way = terms.way;
-    double surplus = way * terms.excess(i);
-    for (int a = net_.begin(i); a < net_.end(i) && surplus > 0; ++a) {
-      const Arc& u = net_.arc(a);
-      const double room = u.capacity - way * u.flow;
-      if (room <= 0 || !terms.open(i, u.head)) continue;
-      const double lack = -way * terms.excess(u.head);
-      if (!(lack > 0) || std::isinf(lack)) continue;
-      const double sent = std::min(0.5 * (surplus + lack), lack);
-      net_.set_flow(a, sent < room ? u.flow + way * sent : way * u.capacity);
-      surplus -= std::min(sent, room);
-    }
-    return surplus;
+  // way * excess of a node, kept while keep_margin() runs.
+  float& surplus(GradientTerms& terms, int i) {
+    if (surplus_[i].stamp != margins_)
+      surplus_[i] = {static_cast<float>(terms.way * terms.excess(i)), margins_};
+    return surplus_[i].value;
   }
 
   void count(const GradientTerms& terms, int i, Leftover& left) const {
@@ -252,6 +279,12 @@ class DualNorm {
   LazyGradient& gradient_;
   std::vector<int> seeds_;
   Leftover small_;  // of the nodes that were not seeds
+  struct Surplus {
+    float value = 0;  // a guide for what to send; the flow itself is exact
+    int stamp = 0;
+  };
+  std::vector<Surplus> surplus_;
+  int margins_ = 0;  // calls of keep_margin()
 };
 
 }  // namespace n2gfl

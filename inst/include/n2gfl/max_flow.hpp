@@ -31,7 +31,8 @@ class Network {
  public:
   Network() = default;
 
-  explicit Network(const Graph& graph) : first_(graph.nodes() + 1), outflow_(graph.nodes(), 0.0) {
+  explicit Network(const Graph& graph)
+      : first_(graph.nodes() + 1), outflow_(graph.nodes(), 0.0), is_marked_(graph.nodes(), 0) {
     for (int i = 0; i < graph.nodes(); ++i) first_[i + 1] = graph.end(i);
     arcs_.resize(graph.arcs());
     // Rows are sorted, so the arcs of j meet their opposite arcs in the order of the nodes.
@@ -47,6 +48,7 @@ class Network {
   const Arc& arc(int a) const { return arcs_[a]; }
   int tail(int a) const { return arcs_[arcs_[a].reverse].head; }
   double outflow(int node) const { return outflow_[node]; }  // net flow out of the node
+  const double* outflows() const { return outflow_.data(); }
 
   // Multiplies capacities and flow by `factor`, which keeps a feasible flow feasible.
   void scale(double factor) {
@@ -55,6 +57,7 @@ class Network {
       u.flow *= factor;
     }
     for (double& v : outflow_) v *= factor;
+    all_marked_ = true;
   }
 
   // Multiplies the capacities only: the caller knows that the flow stays feasible.
@@ -76,8 +79,11 @@ class Network {
   void set_flow(int a, double flow) {
     Arc& u = arcs_[a];
     const double change = flow - u.flow;
-    outflow_[arcs_[u.reverse].head] += change;
+    const int tail = arcs_[u.reverse].head;
+    outflow_[tail] += change;
     outflow_[u.head] -= change;
+    mark(tail);
+    mark(u.head);
     set_flow_only(u, flow);
   }
 
@@ -90,12 +96,28 @@ class Network {
   Arc& arc(int a) { return arcs_[a]; }
   void add_outflow(int node, double amount) { outflow_[node] += amount; }
 
+  // Notes that the outflow of a node was updated, so that refresh_marked() sums it again.
+  void mark(int i) {
+    if (is_marked_[i]) return;
+    is_marked_[i] = 1;
+    marked_.push_back(i);
+  }
+
   // Sums the flows again, to remove the drift of many small updates. Returns a bound of the
   // rounding error of one sum.
   double refresh_outflow() {
-    double largest = 0;
-    for (int i = 0; i < nodes(); ++i) largest = std::fmax(largest, refresh_outflow(i));
-    return std::numeric_limits<double>::epsilon() * largest;
+    clear_marks();
+    largest_ = 0;
+    for (int i = 0; i < nodes(); ++i) largest_ = std::fmax(largest_, refresh_outflow(i));
+    return std::numeric_limits<double>::epsilon() * largest_;
+  }
+  // The same for the marked nodes, if only their flows have changed. The bound holds for all nodes:
+  // it is that of the largest flow since the last refresh of all.
+  double refresh_marked() {
+    if (all_marked_) return refresh_outflow();
+    for (int i : marked_) largest_ = std::fmax(largest_, refresh_outflow(i));
+    clear_marks();
+    return std::numeric_limits<double>::epsilon() * largest_;
   }
   // The same for one node. Returns the largest flow among its arcs.
   double refresh_outflow(int i) {
@@ -109,9 +131,19 @@ class Network {
   }
 
  private:
+  void clear_marks() {
+    for (int i : marked_) is_marked_[i] = 0;
+    marked_.clear();
+    all_marked_ = false;
+  }
+
   std::vector<int> first_;
   std::vector<Arc> arcs_;
   std::vector<double> outflow_;
+  std::vector<char> is_marked_;
+  std::vector<int> marked_;
+  bool all_marked_ = false;
+  double largest_ = 0;  // flow since the last refresh of all nodes
 };
 
 // Where the search starts: at nodes with a surplus or (mirrored) at nodes with a deficit.
@@ -138,6 +170,7 @@ class MaxFlow {
       active_.swap(waiting_);
       waiting_.clear();
     }
+    for (int i : touched_) net_->mark(i);
     find_side_of_seeds(problem);
   }
 

@@ -3,27 +3,33 @@
 // directly and never the prox.
 //
 // For one pair of penalties:
-//   1. Newton's method on the old regions.
-//   2. On a working set of features: compute exact gradients, saturate the edges between regions,
-//      search. Split off the pieces that the flow cannot balance; run Newton's method again. Repeat
-//      until there are no such pieces.
-//   3. Compute the certificate on all features; most are settled by a bound of their gradient. If
-//      it fails, the features that violate it join the working set.
+//   1. Newton's method on the old regions. If the fusion is strong, sweeps over all edges bring the
+//      flow close to that of the new penalties.
+//   2. Coarse rounds on a working set of features: gradients in single precision where they may
+//      matter, saturate the edges between regions, search. Split off the pieces that the flow
+//      cannot balance; run Newton's method again. Repeat until what is found is small.
+//   3. Newton's method to the end, and the certificate on all features; most are settled by a bound
+//      of their gradient. If it fails, the pieces that it found are split off.
+// If certificates keep failing, rounds with exact gradients and flows take over.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <vector>
 
+#include "balance_sweeps.hpp"
 #include "dual_norm.hpp"
 #include "free_directions.hpp"
 #include "lazy_gradient.hpp"
 #include "max_flow.hpp"
 #include "model.hpp"
+#include "region_balance.hpp"
 #include "region_newton.hpp"
 #include "regions.hpp"
 #include "solver.hpp"
+#include "working_set.hpp"
 
 namespace n2gfl {
 
@@ -32,7 +38,7 @@ class RegionPursuit final : public PathSolver {
   explicit RegionPursuit(Model& model)
       : model_(model), network_(model.graph), search_(network_, model.poll), gradient_(model),
         norm_(model, network_, search_, gradient_), free_(model), regions_(model), newton_(model),
-        in_work_(model.features(), 0) {
+        balance_(network_, regions_), work_(model, network_, gradient_, regions_) {
     network_.scale_capacities(0.0);
     newton_.evaluate(regions_, 0, 0);
   }
@@ -41,28 +47,22 @@ class RegionPursuit final : public PathSolver {
   // `thresh`.
   Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) override {
     may_give_up_ = thresh >= kLeastGapOfOthers;
-    double gap = std::numeric_limits<double>::infinity(), stop = 0.3 * thresh;
+    double gap = std::numeric_limits<double>::infinity();
     if (!start_row(lambda1, lambda2)) return solution(gap);
-    for (int attempt = 0; attempt < kMaxCertificates; ++attempt) {
-      const bool moved = solve_on_work(stop, max_iterations);
-      if (too_many_regions()) return solution(gap);
-      if (!moved && attempt > 0) stop *= 0.01;
-      gap = certify(thresh);
-      if (gap <= thresh || iterations_ >= max_iterations) break;
-      if (!moved && pieces_.empty() && stop < 1e-14 * thresh) break;
-      for (const Piece& piece : pieces_) add_to_work(piece.nodes);
-      if (!free_.empty()) add_to_work(free_.objectors());
-      add_steep_to_work();
-      // Nothing to split: the rest of the gap is due to the regions' values.
-      if (!moved) newton_.run(regions_, lambda1_, lambda2_, 0.0, 5);
-    }
+    const bool done = !penalised_ || solve_coarsely(thresh, max_iterations, gap);
+    if (!penalised_ || !done) solve_finely(thresh, max_iterations, gap);
     return solution(gap);
   }
 
   // The same on the first working set only, to low accuracy.
   Solution approach(double lambda1, double lambda2, int max_iterations) override {
     may_give_up_ = true;
-    if (start_row(lambda1, lambda2)) solve_on_work(kNearEnough, max_iterations);
+    if (start_row(lambda1, lambda2)) {
+      if (penalised_)
+        coarse_rounds(kNearEnough, max_iterations, kFirstRatio);
+      else
+        fine_rounds(kNearEnough, max_iterations);
+    }
     return solution(std::numeric_limits<double>::infinity());
   }
 
@@ -90,15 +90,38 @@ class RegionPursuit final : public PathSolver {
   void restart() override { regions_.clear(); }
 
  private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr int kMaxCertificates = 50;
-  static constexpr int kMaxRounds = 40;     // for one working set
+  static constexpr int kPatience = 12;      // failed certificates before rounds become exact
+  static constexpr int kMaxRounds = 40;     // exact rounds for one working set
+  static constexpr int kMaxCoarseRounds = 20;
   static constexpr double kNearEnough = 0.05;  // the gap for fits without proof
   static constexpr int kMostPieces = 60;    // splits per round, or half the regions if more
   static constexpr double kSteep = 0.9;     // share of the threshold, for the working set
   static constexpr int kManyRegions = 300;
   static constexpr double kStepsForOne = 40;        // first-order steps per Newton step
   static constexpr double kLeastGapOfOthers = 1e-8;
-  static constexpr double kLazyShare = 0.2; // above this share: one full product
+  static constexpr double kLazyShare = 0.12; // above this share: one full product
+  static constexpr double kMargin = 0.5;     // of lambda1, below the threshold
+
+  // Coarse rounds. A violation is relative to lambda1.
+  static constexpr double kFirstRatio = 0.3;      // violation that the first round expects
+  static constexpr double kSecondRatio = 0.03;    // and the first round after a failed certificate
+  static constexpr double kSmallRatio = 2e-3;     // violation from which on the certificate decides
+  static constexpr double kLookRatio = 0.1;       // beyond it all features are looked at once
+  static constexpr double kSearchAgain = 0.01;    // in a certificate: beyond it rounds are repeated
+  static constexpr double kTolerated = 0.02;      // share of the last violation that stays
+  static constexpr double kTightNewton = 1e-13, kStartNewton = 1e-4;
+  static constexpr double kLooseNewton = 0.03;    // share of the gap that Newton may leave
+  static constexpr double kUsualShare = 0.12;     // of the bound that a gradient usually changes by
+
+  // Strong fusion.
+  static constexpr double kStrong = 0.2;     // lambda2 w / lambda1 from which flows travel far
+  static constexpr double kPoor = 0.05;      // of lambda1: a typical error of a poor prediction
+  static constexpr double kManySeeds = 0.1;  // of all nodes: sweeps are faster than the search
+  static constexpr double kLittleExcess = 3e-4;  // of lambda1 d, that the search removes as fast
+  static constexpr double kStalled = 0.95;   // share that is left after sweeps that are useless
+  static constexpr int kMostSweeps = 200, kSweepsAtOnce = 5;
 
   // A Newton step costs about R^3 + N R^2 / 4 for R regions, a step of a first-order method about
   // N d. With many regions a first-order method is faster, unless the required accuracy is beyond
@@ -115,8 +138,14 @@ class RegionPursuit final : public PathSolver {
     set_penalties(lambda1, lambda2);
     iterations_ = 0;
     if (too_many_regions()) return false;
-    newton_.run(regions_, lambda1_, lambda2_, 1e-8, 10);
-    choose_work();
+    newton_.run(regions_, lambda1_, lambda2_, kStartNewton, 10);
+    gradient_.set_coarse(false);
+    gradient_.trim(static_cast<std::size_t>(std::max(2000, 8 * regions_.nonzero())));
+    gradient_.set_residual(newton_.residual());
+    gradient_.predict();
+    if (strong_) sweep_all_edges(true);
+    work_.clear();
+    work_.add_steep(lambda1_, kSteep);
     return true;
   }
 
@@ -135,74 +164,223 @@ class RegionPursuit final : public PathSolver {
     lambda2_ = lambda2;
     free_.find(lambda1, lambda2);
     regions_.set_fused(lambda2 > 0);
+    const double least = lambda1 * model_.least_factor;
+    penalised_ = std::isfinite(lambda1) && least > 0;
+    strong_ = penalised_ && lambda2 * mean_weight() > kStrong * lambda1;
   }
 
-  // ---- the working set
+  double mean_weight() {
+    if (mean_weight_ < 0) {
+      double sum = 0;
+      for (int a = 0; a < model_.graph.arcs(); ++a) sum += model_.graph.weight(a);
+      mean_weight_ = model_.graph.arcs() > 0 ? sum / model_.graph.arcs() : 0.0;
+    }
+    return mean_weight_;
+  }
 
-  void choose_work() {
-    for (int i : work_) in_work_[i] = 0;
-    work_.clear();
+  // A typical threshold; violations are relative to it.
+  double scale() const { return lambda1_ * model_.least_factor; }
+
+  // ---- a smooth flow to start from, where fusion is strong
+
+  // Sweeps until they no longer reduce the excess, or little is left for the search.
+  void sweep_all_edges(bool may_compute) {
+    saturate_borders();
+    if (may_compute && prediction_is_poor()) gradient_.compute_all();
+    if (!sweeps_) sweeps_ = std::make_unique<BalanceSweeps>(network_, model_.poll);
+    load_sweeps();
+    const double little = kLittleExcess * scale() * model_.features();
+    double last = sweeps_->overflow();
+    for (int done = 0; done < kMostSweeps && last > little; done += kSweepsAtOnce) {
+      sweeps_->run(kSweepsAtOnce);
+      const double now = sweeps_->overflow();
+      const bool stalled = now > kStalled * last;
+      last = now;
+      if (stalled) break;
+    }
+    sweeps_->unload();
+  }
+
+  // In the zero set the gradient of free coefficients may lie anywhere between the two thresholds.
+  void load_sweeps() {
+    const GradientTerms terms = norm_.terms(lambda1_, 1, &regions_);
+    const bool two_sided = !model_.nonnegative;
+    sweeps_->load(
+        [&](int i) {
+          const double g = gradient_.latest(i) - network_.outflow(i);
+          const double t = model_.threshold(lambda1_, i);
+          return two_sided && regions_.of(i) < 0 ? g : g - terms.direction(i) * t;
+        },
+        [&](int i) {
+          return two_sided && regions_.of(i) < 0 ? model_.threshold(lambda1_, i) : -1.0;
+        },
+        [&](int i) { return regions_.of(i); }, lambda2_ * mean_weight());
+  }
+
+  // The bound of the error holds for the worst of N directions.
+  bool prediction_is_poor() const {
+    const double typical = gradient_.reach() * model_.column_norm.mean();
+    return typical > kPoor * scale() * std::sqrt(model_.x.rows());
+  }
+
+  // ---- coarse rounds, then the certificate
+
+  // Returns false if exact rounds should take over.
+  bool solve_coarsely(double thresh, int max_iterations, double& gap) {
+    double ratio = kFirstRatio;
+    for (int attempt = 0; attempt < kMaxCertificates; ++attempt) {
+      if (ratio > 0) coarse_rounds(0, max_iterations, ratio);
+      if (too_many_regions()) return true;
+      newton_.run(regions_, lambda1_, lambda2_, kTightNewton, 12);
+      gap = certify(thresh);
+      if (gap <= thresh) leave_margin();
+      if (gap <= thresh || iterations_ >= max_iterations) return true;
+      if (attempt >= kPatience || pieces_.empty()) return false;
+      ratio = violation_of_pieces() > kSearchAgain ? kSecondRatio : 0.0;
+      ++iterations_;
+      if (!free_.empty()) work_.add(free_.objectors());
+      work_.add_steep(lambda1_, kSteep);
+      split(pieces_at_a_time());
+      if (too_many_regions()) return true;
+      if (ratio > 0) newton_.run(regions_, lambda1_, lambda2_, 1e-3 * gap, 12);
+    }
+    return false;
+  }
+
+  // Search, split, Newton on the working set: excess below a share of the last violation stays
+  // where it is, and Newton takes few steps. Ends when the pieces or the gap are small.
+  void coarse_rounds(double stop, int max_iterations, double ratio) {
+    bool looked = ratio < kFirstRatio;
+    double last = kInfinity;
+    for (int round = 0; round < kMaxCoarseRounds; ++round) {
+      find_pieces_coarsely(ratio);
+      const double gap = relative_gap(newton_.residual(), leftover_of_pieces());
+      ratio = violation_of_pieces();
+      if (round == 0 && ratio < kLookRatio) looked = true;
+      if (!looked && round > 0) {
+        looked = true;
+        look_around();
+      }
+      if (pieces_.empty() || gap <= stop || iterations_++ >= max_iterations) break;
+      if (newton_.objective() >= last - 1e-12 * model_.null_value) break;  // stalled
+      last = newton_.objective();
+      split(pieces_at_a_time());
+      if (too_many_regions() || ratio <= kSmallRatio) break;
+      newton_.run(regions_, lambda1_, lambda2_, std::max(kTightNewton, kLooseNewton * gap),
+                  round < 2 && ratio > 1e-2 ? 4 : 12);
+    }
+  }
+
+  void find_pieces_coarsely(double ratio) {
+    work_.add_support();
+    gradient_.set_coarse(true);
+    gradient_.set_residual(newton_.residual());
+    rounding_ = model_.rounding(newton_.residual());
+    const double tolerance = std::max(rounding_, std::max(kTolerated * ratio, 1e-6) * scale());
+    compute_unsettled(tolerance);
+    saturate_borders();
+    pieces_.clear();
+    for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
+      GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
+      if (way > 0) balance_.run(terms, tolerance, strong_);
+      terms.ignored = &balance_.mean();
+      norm_.keep_margin(terms, unsettled_, kMargin * scale());
+      std::vector<int> seeds = seeds_among(unsettled_, terms, tolerance);
+      if (way > 0 && strong_ && static_cast<double>(seeds.size()) > kManySeeds * model_.features()) {
+        sweep_all_edges(false);
+        balance_.run(terms, tolerance, true);
+        seeds = seeds_among(unsettled_, terms, tolerance);
+      }
+      norm_.search(terms, seeds, tolerance);
+      collect_pieces(way);
+    }
+  }
+
+  // The search upwards balances the regions, so the search downwards covers the zero set only.
+  std::vector<int> seeds_among(const std::vector<int>& nodes, GradientTerms& terms,
+                               double tolerance) const {
+    std::vector<int> seeds;
+    for (int i : nodes)
+      if ((terms.way > 0 || regions_.of(i) < 0) && terms.way * terms.excess(i) > tolerance)
+        seeds.push_back(i);
+    return seeds;
+  }
+
+  // Computes the gradients of the regions, and of nodes at zero whose last product does not show
+  // that they stay there. A gradient changes much less than the bound allows, so a share of it is
+  // used; the certificate will use all of it.
+  void compute_unsettled(double tolerance) {
+    unsettled_.clear();
+    for (int i : work_.nodes())
+      if (regions_.of(i) >= 0 || !is_settled(i, kUsualShare, tolerance)) unsettled_.push_back(i);
+    gradient_.compute(unsettled_);
+  }
+
+  bool is_settled(int i, double share, double tolerance) const {
+    const LazyGradient::Estimate g = gradient_.estimate(i);
+    const double net = g.value - network_.outflow(i), t = model_.threshold(lambda1_, i);
+    const double most = (model_.nonnegative ? net : std::fabs(net)) + share * g.error;
+    return most - t <= tolerance;
+  }
+
+  // Brings features into the working set that became steep after the first rounds.
+  void look_around() {
+    gradient_.set_coarse(false);
     gradient_.set_residual(newton_.residual());
     gradient_.predict();
-    add_steep_to_work();
-  }
-
-  // The gradient relative to its threshold.
-  double steepness(int i) const {
-    const double t = model_.threshold(lambda1_, i);
-    const double g = model_.nonnegative ? gradient_.value(i) : std::fabs(gradient_.value(i));
-    return t > 0 ? g / t : g > 0 ? std::numeric_limits<double>::max() : 0.0;
-  }
-
-  void add_steep_to_work() {
-    std::vector<int> steep;
-    for (int i = 0; i < model_.features(); ++i)
-      if (!in_work_[i] && steepness(i) > kSteep) steep.push_back(i);
-    const auto most = static_cast<std::size_t>(
-        std::max({1000.0, 0.03 * model_.features(), 2.0 * regions_.nonzero()}));
-    if (steep.size() > most) {
-      auto steeper = [&](int a, int b) { return rank(a) > rank(b); };
-      std::nth_element(steep.begin(), steep.begin() + most, steep.end(), steeper);
-      steep.resize(most);
-      std::sort(steep.begin(), steep.end());
+    std::vector<int> uncertain;
+    for (int i = 0; i < model_.features(); ++i) {
+      if (work_.contains(i) || gradient_.exact(i)) continue;
+      const double t = model_.threshold(lambda1_, i);
+      if (!is_settled(i, kUsualShare, (kSteep - 1) * t)) uncertain.push_back(i);
     }
-    add_to_work(steep);
+    compute_or_all(uncertain);
+    work_.add_steep(lambda1_, kSteep);
   }
 
-  double rank(int i) const {
-    const double s = steepness(i);
-    return s < std::numeric_limits<double>::max() ? s : std::fabs(gradient_.value(i));
+  void compute_or_all(const std::vector<int>& columns) {
+    if (static_cast<double>(columns.size()) > kLazyShare * model_.features())
+      gradient_.compute_all();
+    else
+      gradient_.compute(columns);
   }
 
-  void add_to_work(int i) {
-    if (in_work_[i]) return;
-    in_work_[i] = 1;
-    work_.push_back(i);
-  }
-  void add_to_work(const std::vector<int>& nodes) {
-    for (int i : nodes) add_to_work(i);
-  }
-
-  // The support and its neighbours are always in the working set.
-  void add_support_to_work() {
-    for (int k = 0; k < regions_.size(); ++k) {
-      for (int i : regions_[k].nodes) {
-        add_to_work(i);
-        for (int a = network_.begin(i); a < network_.end(i); ++a) add_to_work(network_.arc(a).head);
-      }
+  // The next row starts with flows that do not make every node a seed.
+  void leave_margin() {
+    gradient_.set_coarse(true);
+    for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
+      GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
+      norm_.keep_margin(terms, candidates_, kMargin * scale());
     }
   }
 
-  // ---- rounds on the working set: search, split, Newton. True if a region was split.
+  // ---- exact rounds
 
-  bool solve_on_work(double stop, int max_iterations) {
+  void solve_finely(double thresh, int max_iterations, double& gap) {
+    double stop = 0.3 * thresh;
+    for (int attempt = 0; attempt < kMaxCertificates; ++attempt) {
+      const bool moved = fine_rounds(stop, max_iterations);
+      if (too_many_regions()) return;
+      if (!moved && attempt > 0) stop *= 0.01;
+      gap = certify(thresh);
+      if (gap <= thresh || iterations_ >= max_iterations) break;
+      if (!moved && pieces_.empty() && stop < 1e-14 * thresh) break;
+      for (const Piece& piece : pieces_) work_.add(piece.nodes);
+      if (!free_.empty()) work_.add(free_.objectors());
+      work_.add_steep(lambda1_, kSteep);
+      // Nothing to split: the rest of the gap is due to the regions' values.
+      if (!moved) newton_.run(regions_, lambda1_, lambda2_, 0.0, 5);
+    }
+  }
+
+  // True if a region was split.
+  bool fine_rounds(double stop, int max_iterations) {
     bool moved = false;
     int most = pieces_at_a_time();
-    double last = std::numeric_limits<double>::infinity(), last_gap = last;
+    double last = kInfinity, last_gap = last;
     for (int round = 0;; ++round) {
-      find_pieces_on_work();
-      const Leftover left = leftover_of_pieces();
-      const double gap = relative_gap(newton_.residual(), left);
+      find_pieces_exactly();
+      const double gap = relative_gap(newton_.residual(), leftover_of_pieces());
       if (gap <= stop || pieces_.empty() || round >= kMaxRounds) break;
       if (iterations_++ >= max_iterations) break;
       // Pieces that are split together may not decrease the objective; a single piece always does.
@@ -213,9 +391,10 @@ class RegionPursuit final : public PathSolver {
       most = stalled ? std::max(1, most / 4) : pieces_at_a_time();
       last = newton_.objective();
       last_gap = gap;
+      const int steps = round < 2 && leftover_of_pieces().ratio > 1e-2 ? 4 : 12;
       split(most);
       if (too_many_regions()) return true;
-      newton_.run(regions_, lambda1_, lambda2_, 1e-13, round < 2 && left.ratio > 1e-2 ? 4 : 12);
+      newton_.run(regions_, lambda1_, lambda2_, kTightNewton, steps);
       moved = true;
     }
     return moved;
@@ -223,19 +402,17 @@ class RegionPursuit final : public PathSolver {
 
   int pieces_at_a_time() const { return std::max(kMostPieces, regions_.size() / 2); }
 
-  void find_pieces_on_work() {
-    add_support_to_work();
+  void find_pieces_exactly() {
+    work_.add_support();
+    gradient_.set_coarse(false);
     gradient_.set_residual(newton_.residual());
-    gradient_.compute(work_);
+    gradient_.compute(work_.nodes());
     saturate_borders();
     pieces_.clear();
     const double tolerance = rounding_ = model_.rounding(newton_.residual());
     for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
       GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
-      std::vector<int> seeds;
-      for (int i : work_)
-        if ((way > 0 || regions_.of(i) < 0) && way * terms.excess(i) > tolerance) seeds.push_back(i);
-      norm_.search(terms, seeds, tolerance);
+      norm_.search(terms, seeds_among(work_.nodes(), terms, tolerance), tolerance);
       collect_pieces(way);
     }
   }
@@ -244,14 +421,12 @@ class RegionPursuit final : public PathSolver {
   void saturate_borders() {
     if (lambda2_ == 0) return;
     for (int k = 0; k < regions_.size(); ++k) {
-      for (int i : regions_[k].nodes) {
-        for (int a = network_.begin(i); a < network_.end(i); ++a) {
-          const Arc& u = network_.arc(a);
-          const double difference = regions_[k].value - regions_.value_at(u.head);
-          if (regions_.of(u.head) == k || difference == 0) continue;
-          const double flow = difference > 0 ? u.capacity : -u.capacity;
-          if (u.flow != flow) network_.set_flow(a, flow);
-        }
+      for (int a : regions_[k].border) {
+        const Arc& u = network_.arc(a);
+        const double difference = regions_[k].value - regions_.value_at(u.head);
+        if (difference == 0) continue;
+        const double flow = difference > 0 ? u.capacity : -u.capacity;
+        if (u.flow != flow) network_.set_flow(a, flow);
       }
     }
   }
@@ -295,12 +470,30 @@ class RegionPursuit final : public PathSolver {
     return left;
   }
 
+  // The largest violation, relative to a threshold, to steer the coarse rounds.
+  double violation_of_pieces() const {
+    const Leftover left = leftover_of_pieces();
+    return std::max(left.ratio, left.unpenalised / scale());
+  }
+
   void split(int most) {
     std::sort(pieces_.begin(), pieces_.end(),
               [](const Piece& a, const Piece& b) { return a.gain > b.gain; });
     if (static_cast<int>(pieces_.size()) > most) pieces_.resize(most);
-    for (const Piece& piece : pieces_) add_to_work(piece.nodes);
+    for (const Piece& piece : pieces_) work_.add(piece.nodes);
     regions_.split(pieces_);
+    set_ties();
+  }
+
+  // Of regions with equal values, the one with the larger mean excess should rise.
+  void set_ties() {
+    GradientTerms terms = norm_.terms(lambda1_, 1, &regions_);
+    for (int k = 0; k < regions_.size(); ++k) {
+      if (regions_[k].tie == 0) continue;
+      double sum = 0;
+      for (int i : regions_[k].nodes) sum += terms.excess(i);
+      regions_.set_tie(k, sum / static_cast<double>(regions_[k].nodes.size()));
+    }
   }
 
   // ---- the certificate
@@ -317,25 +510,40 @@ class RegionPursuit final : public PathSolver {
   }
 
   double certify(double thresh) {
+    gradient_.set_coarse(false);
+    gradient_.set_residual(newton_.residual());
     saturate_borders();
-    rounding_ = model_.rounding(newton_.residual()) + network_.refresh_outflow();
+    rounding_ = model_.rounding(newton_.residual()) + network_.refresh_marked();
     const double tolerance = tolerated_excess(thresh);
     theta_ = newton_.residual();
     if (!free_.empty()) {
       theta_ = free_.feasible(theta_);
       gradient_.set_residual(theta_);
     }
-    make_gradient_certain(tolerance);
+    find_candidates(tolerance);
     pieces_.clear();
     Leftover left;
     for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
       GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
-      norm_.search_from_all(terms, tolerance);
-      DualNorm::include(left, norm_.leftover(terms));
+      if (way > 0) balance_.run(terms, tolerance, strong_);
+      terms.ignored = &balance_.mean();
+      norm_.search(terms, seeds_among(candidates_, terms, tolerance), tolerance);
+      DualNorm::include(left, leftover_of_candidates(terms, tolerance));
       collect_pieces(way);
     }
     const double gap = relative_gap(theta_, left);
     return gap <= thresh || !std::isfinite(lambda1_) ? gap : sharper_gap(gap, thresh, tolerance);
+  }
+
+  // Nodes that are neither candidates nor touched by the search are within the tolerance.
+  Leftover leftover_of_candidates(const GradientTerms& terms, double tolerance) const {
+    Leftover left;
+    if (candidates_.size() < static_cast<std::size_t>(model_.features()) && scale() > 0)
+      left.ratio = tolerance / scale();
+    for (int i : candidates_)
+      if (!search_.is_touched(i)) left.add(terms.violation(i), model_.threshold(lambda1_, i));
+    for (int i : search_.touched()) left.add(terms.violation(i), model_.threshold(lambda1_, i));
+    return left;
   }
 
   // The excess of one node overestimates the violation of a set. If the ratios of the pieces are
@@ -362,18 +570,46 @@ class RegionPursuit final : public PathSolver {
     return resistance > 0 ? gain / resistance : 0.0;
   }
 
-  // Computes exact products only for columns that their bound does not settle, or one full product
-  // if these are many.
-  void make_gradient_certain(double tolerance) {
+  // The nodes that may violate the certificate, with exact gradients. Nodes without threshold are
+  // all candidates, because their excess is summed.
+  void find_candidates(double tolerance) {
     gradient_.predict();
-    std::vector<int> uncertain;
-    for (int i = 0; i < model_.features(); ++i)
-      if (gradient_.error(i) > 0 && may_violate(i, tolerance)) uncertain.push_back(i);
-    if (static_cast<double>(uncertain.size()) > kLazyShare * model_.features()) return gradient_.compute_all();
-    gradient_.compute(uncertain);
+    candidates_.clear();
+    uncertain_.clear();
+    for (int k = 0; k < regions_.size(); ++k)
+      for (int i : regions_[k].nodes) add_candidate(i);
+    for (int i : not_settled_at_once(tolerance))
+      if (regions_.of(i) < 0 && may_violate(i, tolerance)) add_candidate(i);
+    compute_or_all(uncertain_);
+  }
+
+  void add_candidate(int i) {
+    candidates_.push_back(i);
+    if (!gradient_.exact(i)) uncertain_.push_back(i);
+  }
+
+  // One simple loop over all nodes, which most of them do not pass. NaN passes.
+  const std::vector<int>& not_settled_at_once(double tolerance) {
+    const float* guess = gradient_.scaled_prediction().data();
+    const double *norm = model_.column_norm.data(), *outflow = network_.outflows(),
+                 *factor = model_.factor.data();
+    const double lambda1 = std::min(lambda1_, std::numeric_limits<double>::max());
+    const double reach = gradient_.reach();
+    const int d = model_.features();
+    passed_.resize(d);
+    int count = 0;
+    for (int i = 0; i < d; ++i) {
+      const double net = norm[i] * guess[i] - outflow[i], t = lambda1 * factor[i];
+      const double most = (model_.nonnegative ? net : std::fabs(net)) + norm[i] * reach - t;
+      passed_[count] = i;
+      count += !(most <= tolerance) || t == 0;
+    }
+    passed_.resize(count);
+    return passed_;
   }
 
   bool may_violate(int i, double tolerance) {
+    if (model_.threshold(lambda1_, i) == 0) return true;
     if (norm_.terms(lambda1_, 1, &regions_).outlook(i) > tolerance) return true;
     return !model_.nonnegative && norm_.terms(lambda1_, -1, &regions_).outlook(i) > tolerance;
   }
@@ -410,14 +646,21 @@ class RegionPursuit final : public PathSolver {
   FreeDirections free_;
   Regions regions_;
   RegionNewton newton_;
+  RegionBalance balance_;
+  WorkingSet work_;
+  std::unique_ptr<BalanceSweeps> sweeps_;  // made when first needed
   double lambda1_ = 0, lambda2_ = 0;
   VectorXd theta_;       // the dual point of the certificate: the residual or close to it
   double rounding_ = 0;  // rounding error of one node's excess, at the present residual and flow
   int iterations_ = 0;
   bool may_give_up_ = false;
-  std::vector<int> work_;
-  std::vector<char> in_work_, taken_;
+  bool penalised_ = false;   // every violation can be compared with lambda1
+  bool strong_ = false;      // flows travel far
+  double mean_weight_ = -1;  // of the graph's edges; negative: not known yet
+  std::vector<char> taken_;
   std::vector<Piece> pieces_;
+  std::vector<int> unsettled_;              // in a coarse round: nodes with new gradients
+  std::vector<int> candidates_, uncertain_, passed_;  // in a certificate
 };
 
 }  // namespace n2gfl

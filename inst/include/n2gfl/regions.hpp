@@ -21,8 +21,11 @@ struct Region {
   VectorXd projection;  // the part that was projected out, in the basis of the unpenalised part
   double value = 0;
   double factor = 0;    // sum of the nodes' penalty factors
-  int tie = 0;          // after a split: +1 should rise, -1 should fall
+  double tie = 0;       // of regions with equal values, the one with the larger tie should rise
   int content = 0;      // changes whenever the nodes change
+  std::vector<int> border;  // arcs that leave the region
+  int bordered = -1;    // the content that the border belongs to
+  int losses = 0;       // pieces that left since the column was summed
 };
 
 // A set of nodes that should leave its region (or the zero set) upwards or downwards.
@@ -53,7 +56,11 @@ class Regions {
   int of(int node) const { return of_[node]; }
   const Region& operator[](int k) const { return list_[k]; }
   double value_at(int node) const { return of_[node] < 0 ? 0.0 : list_[of_[node]].value; }
-  void set_fused(bool fused) { fused_ = fused; }
+  void set_fused(bool fused) {
+    fused_ = fused;
+    find_borders();
+  }
+  void set_tie(int k, double tie) { list_[k].tie = tie; }
   bool fused() const { return fused_; }
 
   void clear() {
@@ -80,8 +87,8 @@ class Regions {
     }
   }
 
-  std::vector<int> ties() const {
-    std::vector<int> tie(size());
+  std::vector<double> ties() const {
+    std::vector<double> tie(size());
     for (int k = 0; k < size(); ++k) tie[k] = list_[k].tie;
     return tie;
   }
@@ -133,6 +140,7 @@ class Regions {
     }
     list_ = std::move(merged);
     for (int k = 0; k < size(); ++k) assign(list_[k].nodes, k);
+    find_borders();
   }
 
   // Every piece becomes a region with the value of its parent; the rest of a parent is split into
@@ -143,11 +151,13 @@ class Regions {
       const int parent = piece.parent;
       if (parent >= 0) parents.push_back(parent);
       append(std::move(piece.nodes), parent < 0 ? 0.0 : list_[parent].value, piece.way);
+      if (parent >= 0) take_off(list_[parent], list_.back());
     }
     std::sort(parents.begin(), parents.end());
     parents.erase(std::unique(parents.begin(), parents.end()), parents.end());
     for (int parent : parents) rebuild(parent);
     drop_empty();
+    find_borders();
   }
 
   // The connected set of nodes around `start`; `inside(node)` must be true until `take(node)` is
@@ -175,19 +185,32 @@ class Regions {
 
   void collect_crossing(int k, double lambda2, std::vector<std::pair<std::int64_t, double>>& crossing,
                         double& to_zero) const {
-    for (int i : list_[k].nodes) {
-      for (int a = model_->graph.begin(i); a < model_->graph.end(i); ++a) {
-        const int other = of_[model_->graph.head(a)];
-        const double weight = lambda2 * model_->graph.weight(a);
-        if (other < 0)
-          to_zero += weight;
-        else if (k < other)
-          crossing.emplace_back(static_cast<std::int64_t>(k) * size() + other, weight);
-      }
+    for (int a : list_[k].border) {
+      const int other = of_[model_->graph.head(a)];
+      const double weight = lambda2 * model_->graph.weight(a);
+      if (other < 0)
+        to_zero += weight;
+      else if (k < other)
+        crossing.emplace_back(static_cast<std::int64_t>(k) * size() + other, weight);
     }
   }
 
-  void append(std::vector<int> nodes, double value, int tie) {
+  // Whether an arc leaves its region depends on the region's own nodes only, so the border is kept
+  // as long as these do not change.
+  void find_borders() {
+    if (!fused_) return;
+    for (int k = 0; k < size(); ++k) {
+      Region& region = list_[k];
+      if (region.bordered == region.content) continue;
+      region.bordered = region.content;
+      region.border.clear();
+      for (int i : region.nodes)
+        for (int a = model_->graph.begin(i); a < model_->graph.end(i); ++a)
+          if (of_[model_->graph.head(a)] != k) region.border.push_back(a);
+    }
+  }
+
+  void append(std::vector<int> nodes, double value, double tie) {
     Region region;
     region.value = value;
     region.tie = tie;
@@ -199,14 +222,25 @@ class Regions {
 
   void sum_columns(Region& region) {
     region.column.setZero(model_->x.rows());
-    region.content = next_content_++;
-    region.factor = 0;
     for (int i : region.nodes) {
       model_->x.add(i, 1.0, region.column);
-      region.factor += model_->factor[i];
       model_->poll();
     }
     model_->profile.project_out(region.column, region.projection);
+    region.losses = 0;
+    sum_factors(region);
+  }
+
+  void sum_factors(Region& region) {
+    region.content = next_content_++;
+    region.factor = 0;
+    for (int i : region.nodes) region.factor += model_->factor[i];
+  }
+
+  static void take_off(Region& region, const Region& part) {
+    region.column -= part.column;
+    region.projection -= part.projection;
+    ++region.losses;
   }
 
   void absorb(Region& target, Region& other) {
@@ -218,7 +252,8 @@ class Regions {
   }
 
   // After pieces have left region k: splits the rest into connected parts; the largest keeps the
-  // number.
+  // number. The column of the rest is what the pieces left of it, but each difference costs digits:
+  // after many of them, or if little is left, the column is summed again.
   void rebuild(int k) {
     std::vector<int> old = std::move(list_[k].nodes);
     std::vector<std::vector<int>> parts;
@@ -231,11 +266,18 @@ class Regions {
     if (parts.empty()) return;
     auto larger = [](const auto& a, const auto& b) { return a.size() < b.size(); };
     std::swap(parts[0], *std::max_element(parts.begin(), parts.end(), larger));
-    for (std::size_t h = 1; h < parts.size(); ++h) append(std::move(parts[h]), list_[k].value, -1);
-    list_[k].nodes = std::move(parts[0]);
-    list_[k].tie = -1;
-    assign(list_[k].nodes, k);
-    sum_columns(list_[k]);
+    for (std::size_t h = 1; h < parts.size(); ++h) {
+      append(std::move(parts[h]), list_[k].value, -1);
+      take_off(list_[k], list_.back());
+    }
+    Region& rest = list_[k];
+    rest.nodes = std::move(parts[0]);
+    rest.tie = -1;
+    assign(rest.nodes, k);
+    if (rest.losses > kMostLosses || kLittle * rest.nodes.size() < old.size())
+      sum_columns(rest);
+    else
+      sum_factors(rest);
   }
 
   void drop_empty() {
@@ -247,6 +289,8 @@ class Regions {
   }
 
   static constexpr int kTaken = -2;
+  static constexpr int kMostLosses = 50;
+  static constexpr std::size_t kLittle = 4;  // less than a quarter is left
   const Model* model_;
   std::vector<Region> list_;
   std::vector<int> of_;
