@@ -136,9 +136,11 @@ class DualNorm {
     search(terms, seeds_, tolerance);
   }
 
-  // Moves the excess of the seeds away as far as possible.
-  void search(GradientTerms& terms, const std::vector<int>& seeds, double tolerance) {
-    search_.run(terms, seeds, terms.way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
+  // Moves the excess of the seeds away as far as possible. Every node may keep `allowed`.
+  void search(GradientTerms& terms, const std::vector<int>& seeds, double tolerance,
+              double allowed = 0) {
+    search_.run(terms, seeds, terms.way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance,
+                allowed);
   }
 
   // Zero nodes within `margin` of their threshold share their surplus with neighbours that are
@@ -200,7 +202,7 @@ class DualNorm {
   }
 
  private:
-  static constexpr int kMarginPasses = 2;
+  static constexpr int kMarginPasses = 1;
   static constexpr double kDeepest = 1.5;  // margins that a node may give away below its threshold
 
   void share(GradientTerms& terms, int i, double margin) {
@@ -215,8 +217,9 @@ class DualNorm {
       if (!(other < mine) || std::isinf(other)) continue;
       const double sent = std::min(0.5 * (mine - other), mine + kDeepest * margin);
       net_.set_flow(a, sent < room ? u.flow + way * sent : way * u.capacity);
-      mine -= std::min(sent, room);
-      other += std::min(sent, room);
+      const auto moved = static_cast<float>(std::min(sent, room));
+      mine -= moved;
+      other += moved;
     }
   }
 

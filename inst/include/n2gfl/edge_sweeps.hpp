@@ -39,6 +39,12 @@ class EdgeRuns {
   int node(int place) const { return node_[place]; }
   int place(int node) const { return place_[node]; }  // -1: not among the nodes
   int arc(int edge) const { return arc_[edge]; }      // the arc along which its flow counts
+  // For every arc its edge, or -1.
+  std::vector<int> edge_of_arcs(const Network& network) const {
+    std::vector<int> edge(network.arcs(), -1);
+    for (int e = 0; e < edges(); ++e) edge[arc_[e]] = edge[network.arc(arc_[e]).reverse] = e;
+    return edge;
+  }
   const std::vector<Run>& runs() const { return runs_; }
 
  private:
@@ -157,7 +163,7 @@ class EdgeSweeps {
         k += kWidth / 2;
       }
       for (; k < run.size; ++k)
-        update<kOneMass, kOneCapacity, 1>(run.a + k, run.b + k, run.first + k, momentum);
+        update_one<kOneMass>(run.a + k, run.b + k, run.first + k, momentum);
     }
   }
 
@@ -183,6 +189,25 @@ class EdgeSweeps {
     flows = next;
     rest_a = at_a - (next - moved);
     rest_b = at_b + (next - moved);
+  }
+
+  // The same for one edge: the ends of runs, and on general graphs most edges.
+  template <bool kOneMass>
+  void update_one(int a, int b, int edge, float momentum) {
+    const float old = flow[edge], at_a = rest[a], at_b = rest[b], limit = capacity[edge];
+    const float moved = old + momentum * (old - previous_flow_[edge]);
+    float next;
+    if (kOneMass) {
+      next = moved + (0.5f * relaxation_) * (at_a - at_b);
+    } else {
+      const float in_a = inverse_mass[a], in_b = inverse_mass[b];
+      next = moved + relaxation_ * (at_a * in_a - at_b * in_b) / (in_a + in_b);
+    }
+    next = std::max(-limit, std::min(limit, next));
+    previous_flow_[edge] = old;
+    flow[edge] = next;
+    rest[a] = at_a - (next - moved);
+    rest[b] = at_b + (next - moved);
   }
 
   const EdgeRuns* runs_;

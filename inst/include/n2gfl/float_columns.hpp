@@ -71,7 +71,8 @@ class FloatColumns {
   }
 
   // out += sum of factor[k] * x_j for j = columns[k]; up to a constant if columns are centred.
-  void add(const std::vector<int>& columns, const std::vector<double>& factor, VectorXd& out) const {
+  void add(const std::vector<int>& columns, const std::vector<double>& factor,
+           VectorXd& out) const {
     const Eigen::Index rows = out.size();
     for (std::size_t k = 0; k < columns.size(); ++k) {
       const double scaled = factor[k] * model_->column_norm[columns[k]];
@@ -103,7 +104,8 @@ class FloatColumns {
 
   double one_product(int j) const {
     Pack sums = Pack::Zero();
-    for (int i = 0; i < length_; i += kWidth) sums += pack(vector_.data() + i) * pack(column(j) + i);
+    const float* x = column(j);
+    for (int i = 0; i < length_; i += kWidth) sums += pack(vector_.data() + i) * pack(x + i);
     return scaled(j, sums);
   }
 

@@ -43,6 +43,7 @@ class Network {
   }
 
   int nodes() const { return static_cast<int>(outflow_.size()); }
+  int arcs() const { return static_cast<int>(arcs_.size()); }
   int begin(int node) const { return first_[node]; }
   int end(int node) const { return first_[node + 1]; }
   const Arc& arc(int a) const { return arcs_[a]; }
@@ -157,10 +158,13 @@ class MaxFlow {
   // Problem has double excess(int node), called once per touched node, and bool open(int i, int
   // j): may flow cross between neighbours i and j? An excess within the tolerance counts as zero.
   // Nodes that have a surplus but are not seeds keep it, and the surplus of the seeds can pass
-  // through them.
+  // through them. Every node may keep a surplus of `allowed`: then most of what is too much finds
+  // a place near by, and the search need not travel far for the rest.
   template <class Problem>
-  void run(Problem& problem, const std::vector<int>& seeds, Grow grow, double tolerance) {
+  void run(Problem& problem, const std::vector<int>& seeds, Grow grow, double tolerance,
+           double allowed = 0) {
     start(grow, tolerance);
+    allowed_ = allowed;
     for (int i : seeds) plant(problem, i);
     while (!active_.empty()) {
       for (int i : active_) {
@@ -180,7 +184,7 @@ class MaxFlow {
   // On the seeds' side of the minimum cut: the remaining surplus of the seeds stays here.
   bool reached(int i) const { return is_touched(i) && node_[i].mark; }
   // The remaining excess of touched nodes.
-  double excess(int i) const { return sign_ * (node_[i].surplus + node_[i].kept); }
+  double excess(int i) const { return sign_ * (node_[i].surplus + node_[i].kept + allowed_); }
 
  private:
   static constexpr int kCutOff = std::numeric_limits<int>::max();  // label: cannot reach a deficit
@@ -216,7 +220,7 @@ class MaxFlow {
   void touch(Problem& problem, int i) {
     if (node_[i].stamp == run_) return;
     touched_.push_back(i);
-    const double surplus = sign_ * problem.excess(i);
+    const double surplus = sign_ * problem.excess(i) - allowed_;
     const int label = surplus < -tolerance_ ? 0 : 1;
     node_[i] = {std::fmin(surplus, 0.0), std::fmax(surplus, 0.0), run_, label, false, false};
     ++at_label_[label];
@@ -388,7 +392,7 @@ class MaxFlow {
   Network* net_;
   Poll* poll_;
   int run_ = 0, sign_ = 1;
-  double tolerance_ = 0;
+  double tolerance_ = 0, allowed_ = 0;
   std::size_t relabels_ = 0;
   std::vector<Node> node_;
   std::vector<int> touched_, active_, waiting_;

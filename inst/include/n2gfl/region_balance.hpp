@@ -33,7 +33,7 @@ class RegionBalance {
  private:
   static constexpr int kPasses = 2;
   static constexpr double kStrong = 0.2;   // share of free capacity that makes an edge strong
-  static constexpr double kUseless = 0.75; // if a pass leaves more than this share, no other is made
+  static constexpr double kUseless = 0.75;  // share left after a pass that is not worth another one
 
   // Returns the largest deviation from the mean.
   double find_mean(GradientTerms& terms, int k) {

@@ -16,10 +16,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <vector>
 
-#include "balance_sweeps.hpp"
 #include "dual_norm.hpp"
 #include "free_directions.hpp"
 #include "lazy_gradient.hpp"
@@ -28,6 +26,7 @@
 #include "region_balance.hpp"
 #include "region_newton.hpp"
 #include "regions.hpp"
+#include "smooth_flow.hpp"
 #include "solver.hpp"
 #include "working_set.hpp"
 
@@ -38,7 +37,8 @@ class RegionPursuit final : public PathSolver {
   explicit RegionPursuit(Model& model)
       : model_(model), network_(model.graph), search_(network_, model.poll), gradient_(model),
         norm_(model, network_, search_, gradient_), free_(model), regions_(model), newton_(model),
-        balance_(network_, regions_), work_(model, network_, gradient_, regions_) {
+        balance_(network_, regions_), smooth_(model, network_, gradient_, regions_),
+        work_(model, network_, gradient_, regions_) {
     network_.scale_capacities(0.0);
     newton_.evaluate(regions_, 0, 0);
   }
@@ -47,10 +47,10 @@ class RegionPursuit final : public PathSolver {
   // `thresh`.
   Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) override {
     may_give_up_ = thresh >= kLeastGapOfOthers;
-    double gap = std::numeric_limits<double>::infinity();
+    double gap = kInfinity;
     if (!start_row(lambda1, lambda2)) return solution(gap);
-    const bool done = !penalised_ || solve_coarsely(thresh, max_iterations, gap);
-    if (!penalised_ || !done) solve_finely(thresh, max_iterations, gap);
+    const bool done = penalised_ && solve_coarsely(thresh, max_iterations, gap);
+    if (!done) solve_finely(thresh, max_iterations, gap);
     return solution(gap);
   }
 
@@ -63,18 +63,17 @@ class RegionPursuit final : public PathSolver {
       else
         fine_rounds(kNearEnough, max_iterations);
     }
-    return solution(std::numeric_limits<double>::infinity());
+    return solution(kInfinity);
   }
 
   // The smallest lambda1 at which all penalised coefficients are zero.
   double lambda1_max(double lambda2) override {
-    const double infinity = std::numeric_limits<double>::infinity();
     restart();
     if (model_.any_unpenalised) {
-      solve(infinity, lambda2, 1e-12, 1000);
+      solve(kInfinity, lambda2, 1e-12, 1000);
     } else {
-      set_penalties(infinity, lambda2);
-      newton_.evaluate(regions_, infinity, lambda2);
+      set_penalties(kInfinity, lambda2);
+      newton_.evaluate(regions_, kInfinity, lambda2);
     }
     gradient_.set_residual(newton_.residual());
     if (regions_.size() > 0)
@@ -103,6 +102,7 @@ class RegionPursuit final : public PathSolver {
   static constexpr double kLeastGapOfOthers = 1e-8;
   static constexpr double kLazyShare = 0.12; // above this share: one full product
   static constexpr double kMargin = 0.5;     // of lambda1, below the threshold
+  static constexpr double kNear = 0.8;       // share of the threshold, for nodes that get a margin
 
   // Coarse rounds. A violation is relative to lambda1.
   static constexpr double kFirstRatio = 0.3;      // violation that the first round expects
@@ -111,17 +111,10 @@ class RegionPursuit final : public PathSolver {
   static constexpr double kLookRatio = 0.1;       // beyond it all features are looked at once
   static constexpr double kSearchAgain = 0.01;    // in a certificate: beyond it rounds are repeated
   static constexpr double kTolerated = 0.02;      // share of the last violation that stays
+  static constexpr double kKept = 0.1;            // share of the tolerance that nodes may keep
   static constexpr double kTightNewton = 1e-13, kStartNewton = 1e-4;
   static constexpr double kLooseNewton = 0.03;    // share of the gap that Newton may leave
   static constexpr double kUsualShare = 0.12;     // of the bound that a gradient usually changes by
-
-  // Strong fusion.
-  static constexpr double kStrong = 0.2;     // lambda2 w / lambda1 from which flows travel far
-  static constexpr double kPoor = 0.05;      // of lambda1: a typical error of a poor prediction
-  static constexpr double kManySeeds = 0.1;  // of all nodes: sweeps are faster than the search
-  static constexpr double kLittleExcess = 3e-4;  // of lambda1 d, that the search removes as fast
-  static constexpr double kStalled = 0.95;   // share that is left after sweeps that are useless
-  static constexpr int kMostSweeps = 200, kSweepsAtOnce = 5;
 
   // A Newton step costs about R^3 + N R^2 / 4 for R regions, a step of a first-order method about
   // N d. With many regions a first-order method is faster, unless the required accuracy is beyond
@@ -138,12 +131,15 @@ class RegionPursuit final : public PathSolver {
     set_penalties(lambda1, lambda2);
     iterations_ = 0;
     if (too_many_regions()) return false;
-    newton_.run(regions_, lambda1_, lambda2_, kStartNewton, 10);
+    // The sweeps cannot remove an excess that is due to the regions' values.
+    const double stop = smooth_.is_strong() ? kTightNewton : kStartNewton;
+    newton_.run(regions_, lambda1_, lambda2_, stop, 10);
     gradient_.set_coarse(false);
     gradient_.trim(static_cast<std::size_t>(std::max(2000, 8 * regions_.nonzero())));
     gradient_.set_residual(newton_.residual());
     gradient_.predict();
-    if (strong_) sweep_all_edges(true);
+    saturate_borders();
+    smooth_.start_row();
     work_.clear();
     work_.add_steep(lambda1_, kSteep);
     return true;
@@ -164,64 +160,12 @@ class RegionPursuit final : public PathSolver {
     lambda2_ = lambda2;
     free_.find(lambda1, lambda2);
     regions_.set_fused(lambda2 > 0);
-    const double least = lambda1 * model_.least_factor;
-    penalised_ = std::isfinite(lambda1) && least > 0;
-    strong_ = penalised_ && lambda2 * mean_weight() > kStrong * lambda1;
+    smooth_.set_penalties(lambda1, lambda2);
+    penalised_ = std::isfinite(lambda1) && scale() > 0;
   }
 
-  double mean_weight() {
-    if (mean_weight_ < 0) {
-      double sum = 0;
-      for (int a = 0; a < model_.graph.arcs(); ++a) sum += model_.graph.weight(a);
-      mean_weight_ = model_.graph.arcs() > 0 ? sum / model_.graph.arcs() : 0.0;
-    }
-    return mean_weight_;
-  }
-
-  // A typical threshold; violations are relative to it.
+  // A threshold; violations are relative to it.
   double scale() const { return lambda1_ * model_.least_factor; }
-
-  // ---- a smooth flow to start from, where fusion is strong
-
-  // Sweeps until they no longer reduce the excess, or little is left for the search.
-  void sweep_all_edges(bool may_compute) {
-    saturate_borders();
-    if (may_compute && prediction_is_poor()) gradient_.compute_all();
-    if (!sweeps_) sweeps_ = std::make_unique<BalanceSweeps>(network_, model_.poll);
-    load_sweeps();
-    const double little = kLittleExcess * scale() * model_.features();
-    double last = sweeps_->overflow();
-    for (int done = 0; done < kMostSweeps && last > little; done += kSweepsAtOnce) {
-      sweeps_->run(kSweepsAtOnce);
-      const double now = sweeps_->overflow();
-      const bool stalled = now > kStalled * last;
-      last = now;
-      if (stalled) break;
-    }
-    sweeps_->unload();
-  }
-
-  // In the zero set the gradient of free coefficients may lie anywhere between the two thresholds.
-  void load_sweeps() {
-    const GradientTerms terms = norm_.terms(lambda1_, 1, &regions_);
-    const bool two_sided = !model_.nonnegative;
-    sweeps_->load(
-        [&](int i) {
-          const double g = gradient_.latest(i) - network_.outflow(i);
-          const double t = model_.threshold(lambda1_, i);
-          return two_sided && regions_.of(i) < 0 ? g : g - terms.direction(i) * t;
-        },
-        [&](int i) {
-          return two_sided && regions_.of(i) < 0 ? model_.threshold(lambda1_, i) : -1.0;
-        },
-        [&](int i) { return regions_.of(i); }, lambda2_ * mean_weight());
-  }
-
-  // The bound of the error holds for the worst of N directions.
-  bool prediction_is_poor() const {
-    const double typical = gradient_.reach() * model_.column_norm.mean();
-    return typical > kPoor * scale() * std::sqrt(model_.x.rows());
-  }
 
   // ---- coarse rounds, then the certificate
 
@@ -282,18 +226,23 @@ class RegionPursuit final : public PathSolver {
     pieces_.clear();
     for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
       GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
-      if (way > 0) balance_.run(terms, tolerance, strong_);
+      if (way > 0) balance_.run(terms, tolerance, smooth_.is_strong());
       terms.ignored = &balance_.mean();
       norm_.keep_margin(terms, unsettled_, kMargin * scale());
       std::vector<int> seeds = seeds_among(unsettled_, terms, tolerance);
-      if (way > 0 && strong_ && static_cast<double>(seeds.size()) > kManySeeds * model_.features()) {
-        sweep_all_edges(false);
+      if (way > 0 && smooth_.help_search(seeds.size())) {
         balance_.run(terms, tolerance, true);
         seeds = seeds_among(unsettled_, terms, tolerance);
       }
-      norm_.search(terms, seeds, tolerance);
+      search(terms, seeds, tolerance);
       collect_pieces(way);
     }
+  }
+
+  // A part of the tolerance is left at every node.
+  void search(GradientTerms& terms, const std::vector<int>& seeds, double tolerance) {
+    const double kept = kKept * (tolerance - rounding_);
+    norm_.search(terms, seeds, tolerance - kept, kept);
   }
 
   // The search upwards balances the regions, so the search downwards covers the zero set only.
@@ -348,10 +297,26 @@ class RegionPursuit final : public PathSolver {
   // The next row starts with flows that do not make every node a seed.
   void leave_margin() {
     gradient_.set_coarse(true);
+    find_near(kNear);
     for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
       GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
-      norm_.keep_margin(terms, candidates_, kMargin * scale());
+      norm_.keep_margin(terms, passed_, kMargin * scale());
     }
+  }
+
+  // Nodes that are predicted to be above a share of their threshold.
+  void find_near(double share) {
+    const float* guess = gradient_.scaled_prediction().data();
+    const double *norm = model_.column_norm.data(), *outflow = network_.outflows(),
+                 *factor = model_.factor.data();
+    passed_.resize(model_.features());
+    int count = 0;
+    for (int i = 0; i < model_.features(); ++i) {
+      const double net = norm[i] * guess[i] - outflow[i];
+      passed_[count] = i;
+      count += (model_.nonnegative ? net : std::fabs(net)) > share * lambda1_ * factor[i];
+    }
+    passed_.resize(count);
   }
 
   // ---- exact rounds
@@ -525,9 +490,9 @@ class RegionPursuit final : public PathSolver {
     Leftover left;
     for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
       GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
-      if (way > 0) balance_.run(terms, tolerance, strong_);
+      if (way > 0) balance_.run(terms, tolerance, smooth_.is_strong());
       terms.ignored = &balance_.mean();
-      norm_.search(terms, seeds_among(candidates_, terms, tolerance), tolerance);
+      search(terms, seeds_among(candidates_, terms, tolerance), tolerance);
       DualNorm::include(left, leftover_of_candidates(terms, tolerance));
       collect_pieces(way);
     }
@@ -581,6 +546,10 @@ class RegionPursuit final : public PathSolver {
     for (int i : not_settled_at_once(tolerance))
       if (regions_.of(i) < 0 && may_violate(i, tolerance)) add_candidate(i);
     compute_or_all(uncertain_);
+    // Exact gradients settle most of them.
+    auto is_settled = [&](int i) { return regions_.of(i) < 0 && !may_violate(i, tolerance); };
+    candidates_.erase(std::remove_if(candidates_.begin(), candidates_.end(), is_settled),
+                      candidates_.end());
   }
 
   void add_candidate(int i) {
@@ -647,16 +616,14 @@ class RegionPursuit final : public PathSolver {
   Regions regions_;
   RegionNewton newton_;
   RegionBalance balance_;
+  SmoothFlow smooth_;
   WorkingSet work_;
-  std::unique_ptr<BalanceSweeps> sweeps_;  // made when first needed
   double lambda1_ = 0, lambda2_ = 0;
   VectorXd theta_;       // the dual point of the certificate: the residual or close to it
   double rounding_ = 0;  // rounding error of one node's excess, at the present residual and flow
   int iterations_ = 0;
   bool may_give_up_ = false;
   bool penalised_ = false;   // every violation can be compared with lambda1
-  bool strong_ = false;      // flows travel far
-  double mean_weight_ = -1;  // of the graph's edges; negative: not known yet
   std::vector<char> taken_;
   std::vector<Piece> pieces_;
   std::vector<int> unsettled_;              // in a coarse round: nodes with new gradients
