@@ -41,15 +41,18 @@ class BlockGuess {
   const std::vector<std::vector<int>>& failures() const { return failures_; }
   double stuck() const { return stuck_; }
 
-  // The number of nodes with an edge that contradicts b.
-  std::size_t count_misfits(const Eigen::VectorXd& b) const {
-    std::size_t count = 0;
+  // Finds the nodes with an edge that contradicts b, and returns their number. Later only these and
+  // the failures need to be checked.
+  std::size_t find_misfits(const Eigen::VectorXd& b) {
+    unchecked_.clear();
     for (int i : order_) {
       (*poll_)();
       bool fit = true;
       for (int a = net_->begin(i); a < net_->end(i) && fit; ++a) fit = fits(i, net_->arc(a), b);
-      count += !fit;
+      if (!fit) unchecked_.push_back(i);
     }
+    const std::size_t count = unchecked_.size();
+    for (const auto& block : failures_) unchecked_.insert(unchecked_.end(), block.begin(), block.end());
     return count;
   }
 
@@ -113,8 +116,9 @@ class BlockGuess {
   // value.
   bool fits(int i, const Arc& u, const Eigen::VectorXd& b) const {
     const int j = u.head;
-    if (block_[j] == kOutside || block_[i] == block_[j] || b[i] == b[j]) return true;
-    return u.flow == (b[i] > b[j] ? u.capacity : -u.capacity);
+    const double difference = b[i] - b[j];
+    if (u.flow == std::copysign(u.capacity, difference)) return true;  // most edges
+    return block_[j] == kOutside || block_[i] == block_[j] || difference == 0;
   }
 
   // Grows a new block breadth first from its root. Edges with little slack are used only to reach
@@ -130,7 +134,7 @@ class BlockGuess {
       const int i = order_[head++];
       for (int a = net_->begin(i); a < net_->end(i); ++a) {
         const Arc& u = net_->arc(a);
-        if (block_[u.head] != kFree || slack(u) <= 0 || !are_one(i, u.head)) continue;
+        if (slack(u) <= 0 || block_[u.head] != kFree || !are_one(i, u.head)) continue;
         if (is_strong(u)) add(u.head);
         else weak_.push_back(u.head);
       }

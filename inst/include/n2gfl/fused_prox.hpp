@@ -13,6 +13,7 @@
 
 #include <Eigen/Core>
 
+#include "closed_seeds.hpp"
 #include "graph.hpp"
 #include "level_sets.hpp"
 #include "max_flow.hpp"
@@ -28,7 +29,7 @@ class FusedProx {
   // Problems with at least `large` nodes start from an approximate flow (total_variation.hpp);
   // tests change this number.
   FusedProx(const Graph& graph, Poll& poll, int large = 500)
-      : graph_(&graph), net_(graph), flow_(net_, poll),
+      : graph_(&graph), net_(graph), flow_(net_, poll), closed_(net_, poll),
         total_variation_(net_, flow_, poll, terms_, large) {
     std::vector<int> nodes(graph.nodes());
     std::iota(nodes.begin(), nodes.end(), 0);
@@ -108,8 +109,9 @@ class FusedProx {
     const Input* input;
     const Network* net;
     int side;
+    const ClosedSeeds* closed;
     double excess(int i) const { return input->pull(i, side) - net->outflow(i); }
-    bool open(int, int) const { return true; }
+    bool open(int, int j) const { return !closed->contains(j); }
   };
 
   // True if the thresholds are much smaller than the spread of z. Then many values are near zero,
@@ -143,19 +145,42 @@ class FusedProx {
 
   // The same for one component of the graph.
   void add_support(const Input& input, int side, const std::vector<int>& part, std::vector<int>& inside) {
-    ZeroCut cut{&input, &net_, side};
+    const double tolerance = find_seeds(input, side, part);
+    if (seeds_.empty()) return;
+    const Grow grow = side > 0 ? Grow::from_surplus : Grow::from_deficit;
+    ZeroCut cut{&input, &net_, side, &closed_};
+    if (last_.size() > 0) find_closed_seeds(cut, grow, tolerance, inside);
+    flow_.run(cut, seeds_, grow, tolerance);
+    for (int i : flow_.touched())
+      if (flow_.reached(i)) inside.push_back(i);
+  }
+
+  // The nodes that prefer a value above (below) zero. Returns a bound of the rounding error of
+  // their excess.
+  double find_seeds(const Input& input, int side, const std::vector<int>& part) {
     double size = 0;
     seeds_.clear();
     for (int i : part) {
-      if (std::isfinite(input.pull(i, side)))
-        size = std::fmax(size, std::fabs(input.pull(i, side)) + std::fabs(net_.outflow(i)));
-      if (side * cut.excess(i) > 0) seeds_.push_back(i);
+      const double pull = input.pull(i, side), outflow = net_.outflow(i);
+      if (std::isfinite(pull)) size = std::fmax(size, std::fabs(pull) + std::fabs(outflow));
+      if (side * (pull - outflow) > 0) seeds_.push_back(i);
     }
-    if (seeds_.empty()) return;
-    const double tolerance = 8 * std::numeric_limits<double>::epsilon() * size;
-    flow_.run(cut, seeds_, side > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
-    for (int i : flow_.touched())
-      if (flow_.reached(i)) inside.push_back(i);
+    return 8 * std::numeric_limits<double>::epsilon() * size;
+  }
+
+  // Moves closed seeds from seeds_ to `inside`. Only the last support is searched for them: nodes
+  // that are new in the support are seldom closed.
+  void find_closed_seeds(const ZeroCut& cut, Grow grow, double tolerance, std::vector<int>& inside) {
+    candidates_.clear();
+    for (int i : seeds_)
+      if (cut.side * last_[i] > 0 && cut.side * cut.excess(i) > tolerance) candidates_.push_back(i);
+    closed_.find(candidates_, grow);
+    std::size_t kept = 0;
+    for (int i : seeds_) {
+      if (closed_.contains(i)) inside.push_back(i);
+      else seeds_[kept++] = i;
+    }
+    seeds_.resize(kept);
   }
 
   void resolve(const Input& input, const Parts& parts, int side, Eigen::VectorXd& b) {
@@ -204,12 +229,13 @@ class FusedProx {
   Network net_;
   NodeTerms terms_;
   MaxFlow flow_;
+  ClosedSeeds closed_;
   TotalVariation total_variation_;
   Eigen::VectorXd centre_;
   Eigen::VectorXd last_;  // the last solution, empty before the first
   double theta_ = std::numeric_limits<double>::quiet_NaN();
   Parts parts_;  // components of the graph
-  std::vector<int> seeds_;
+  std::vector<int> seeds_, candidates_;
 };
 
 }  // namespace n2gfl

@@ -32,21 +32,24 @@ class TotalVariation {
   // changed. `old` is the solution of the previous problem, which the flow belongs to; empty if
   // there is none.
   void resolve(const Parts& parts, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
-    for_large(parts, b, [&](const std::vector<int>& part) { resolve_large(part, old, b); });
+    std::vector<int> small =
+        for_large(parts, [&](const std::vector<int>& part) { resolve_large(part, old, b); });
+    if (guess_again(small, old, b)) repair(b);
+    else levels_.resolve(std::move(small), b);
   }
 
   // Finds only an approximate flow on them. The values in b are undefined afterwards.
   void approach(const Parts& parts, Eigen::VectorXd& b) {
-    for_large(parts, b, [&](const std::vector<int>& part) {
+    levels_.resolve(for_large(parts, [&](const std::vector<int>& part) {
       FlowSweeps sweeps(*net_, *poll_, *terms_, part);
       sweeps.run(kFirstRound.sweeps, kFirstRound.least_gain, kFirstRound.momentum);
-    });
+    }), b);
   }
 
  private:
   static constexpr double kNear = 1e-3;   // share of the scale: neighbours in a guessed block
   static constexpr double kStuck = 0.02;  // share of the scale, times sqrt(number of nodes)
-  static constexpr double kMostMisfits = 0.05;  // share of the nodes; with more, sweeps are faster
+  static constexpr double kMostMisfits = 0.3;  // share of the nodes; with more, sweeps are faster
 
   struct Round {
     int sweeps;
@@ -62,9 +65,9 @@ class TotalVariation {
     return static_cast<int>(nodes.size()) < large_ || arcs <= 2 * nodes.size();
   }
 
-  // Applies `solve` to large components one by one, and the exact method to the others.
+  // Applies `solve` to large components one by one. Returns the nodes of the others.
   template <class Solve>
-  void for_large(const Parts& parts, Eigen::VectorXd& b, Solve solve) {
+  std::vector<int> for_large(const Parts& parts, Solve solve) {
     std::vector<int> small;
     for (const auto& part : parts) {
       if (suits_levels(part))
@@ -72,11 +75,16 @@ class TotalVariation {
       else
         solve(part);
     }
-    levels_.resolve(std::move(small), b);
+    return small;
   }
 
   void resolve_large(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
     if (!guess_again(nodes, old, b)) sweep_and_guess(nodes, b);
+    repair(b);
+  }
+
+  // Solves the blocks again that were guessed wrong.
+  void repair(Eigen::VectorXd& b) {
     for (const auto& block : guess_.failures()) levels_.resolve(block, b);
     for (auto wrong = guess_.misfits(b); !wrong.empty(); wrong = guess_.misfits(b))
       levels_.resolve(wrong, b);
@@ -86,7 +94,7 @@ class TotalVariation {
   bool guess_again(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
     if (old.size() == 0) return false;
     guess_.guess_again(nodes, old, b);
-    return static_cast<double>(guess_.count_misfits(b)) <=
+    return static_cast<double>(guess_.find_misfits(b)) <=
            kMostMisfits * static_cast<double>(nodes.size());
   }
 
