@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include <Eigen/Core>
@@ -41,9 +42,9 @@ class BlockGuess {
   const std::vector<std::vector<int>>& failures() const { return failures_; }
   double stuck() const { return stuck_; }
 
-  // Finds the nodes with an edge that contradicts b, and returns their number. Later only these and
-  // the failures need to be checked.
-  std::size_t find_misfits(const Eigen::VectorXd& b) {
+  // Finds the nodes of failures and those with an edge that contradicts b. Returns their number.
+  // misfits() then checks only these.
+  std::size_t count_doubtful(const Eigen::VectorXd& b) {
     unchecked_.clear();
     for (int i : order_) {
       (*poll_)();
@@ -51,29 +52,27 @@ class BlockGuess {
       for (int a = net_->begin(i); a < net_->end(i) && fit; ++a) fit = fits(i, net_->arc(a), b);
       if (!fit) unchecked_.push_back(i);
     }
-    const std::size_t count = unchecked_.size();
-    for (const auto& block : failures_) unchecked_.insert(unchecked_.end(), block.begin(), block.end());
-    return count;
+    for (const auto& block : failures_)
+      unchecked_.insert(unchecked_.end(), block.begin(), block.end());
+    return unchecked_.size();
   }
 
-  // Nodes that must be solved again, because an edge between their blocks contradicts b. From then
-  // on they count as one block. If there are none, b is the solution.
-  std::vector<int> misfits(const Eigen::VectorXd& b) {
-    std::vector<char> wrong(blocks_ + 1, 0);
-    std::vector<int> found;
+  // Groups of blocks that must be solved again, because an edge between two of them contradicts b.
+  // From then on a group counts as one block. If there are none, b is the solution.
+  std::vector<std::vector<int>> misfits(const Eigen::VectorXd& b) {
+    std::vector<int> ends;
+    group_.resize(blocks_);
+    std::iota(group_.begin(), group_.end(), 0);
     for (int i : unchecked_) {
       (*poll_)();
       for (int a = net_->begin(i); a < net_->end(i); ++a) {
         const Arc& u = net_->arc(a);
         if (fits(i, u, b)) continue;
-        wrong[block_[i]] = wrong[block_[u.head]] = 1;
-        found.push_back(i);
-        found.push_back(u.head);
+        group_[group_of(i)] = group_of(u.head);
+        ends.push_back(i);
       }
     }
-    merge_wrong_blocks(wrong, found);
-    unchecked_ = found;
-    return found;
+    return merge_groups(ends);
   }
 
  private:
@@ -237,23 +236,41 @@ class BlockGuess {
     }
   }
 
-  // Keeps each found node once, adds the nodes of wrong blocks that are connected to it, and makes
-  // all of them one new block.
-  void merge_wrong_blocks(const std::vector<char>& wrong, std::vector<int>& found) {
-    std::vector<int> seeds;
-    seeds.swap(found);
-    auto find = [&](int i) {
-      if (block_[i] == kOutside || !wrong[block_[i]]) return;
-      block_[i] = blocks_;
-      found.push_back(i);
-    };
-    for (int i : seeds) find(i);
+  // The group of the node's block: blocks of a group form a tree whose root is the group.
+  int group_of(int node) {
+    int k = block_[node];
+    while (group_[k] != k) k = group_[k] = group_[group_[k]];
+    return k;
+  }
+
+  // Makes each group that contains one of the given nodes one new block, and returns their nodes.
+  std::vector<std::vector<int>> merge_groups(const std::vector<int>& nodes) {
+    const int old_blocks = blocks_;
+    std::vector<std::vector<int>> groups;
+    unchecked_.clear();
+    for (int i : nodes) {
+      if (block_[i] >= old_blocks) continue;
+      groups.push_back(merge_group(i, old_blocks));
+      unchecked_.insert(unchecked_.end(), groups.back().begin(), groups.back().end());
+    }
+    return groups;
+  }
+
+  std::vector<int> merge_group(int start, int old_blocks) {
+    const int group = group_of(start);
+    std::vector<int> found(1, start);
+    block_[start] = blocks_;
     for (std::size_t head = 0; head < found.size(); ++head) {
       (*poll_)();
-      const int i = found[head];
-      for (int a = net_->begin(i); a < net_->end(i); ++a) find(net_->arc(a).head);
+      for (int a = net_->begin(found[head]); a < net_->end(found[head]); ++a) {
+        const int j = net_->arc(a).head;
+        if (block_[j] == kOutside || block_[j] >= old_blocks || group_of(j) != group) continue;
+        block_[j] = blocks_;
+        found.push_back(j);
+      }
     }
     ++blocks_;
+    return found;
   }
 
   Network* net_;
@@ -261,6 +278,7 @@ class BlockGuess {
   const NodeTerms* terms_;
   std::vector<int> block_, rank_;   // per node: its block, its position in order_
   std::vector<int> order_, begin_;  // nodes block by block, start of each guessed block
+  std::vector<int> group_;          // per block: another block of its group, itself in the root
   std::vector<int> weak_, unchecked_;
   std::vector<std::vector<int>> failures_;
   int blocks_ = 0;

@@ -49,7 +49,8 @@ class TotalVariation {
  private:
   static constexpr double kNear = 1e-3;   // share of the scale: neighbours in a guessed block
   static constexpr double kStuck = 0.02;  // share of the scale, times sqrt(number of nodes)
-  static constexpr double kMostMisfits = 0.3;  // share of the nodes; with more, sweeps are faster
+  // Share of the nodes: if more of the old blocks seem wrong, a new guess is faster.
+  static constexpr double kMostDoubtful = 0.35;
 
   struct Round {
     int sweeps;
@@ -87,15 +88,15 @@ class TotalVariation {
   void repair(Eigen::VectorXd& b) {
     for (const auto& block : guess_.failures()) levels_.resolve(block, b);
     for (auto wrong = guess_.misfits(b); !wrong.empty(); wrong = guess_.misfits(b))
-      levels_.resolve(wrong, b);
+      for (const auto& group : wrong) levels_.resolve(group, b);
   }
 
   // True if most blocks of the old solution are still right.
   bool guess_again(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
     if (old.size() == 0) return false;
     guess_.guess_again(nodes, old, b);
-    return static_cast<double>(guess_.find_misfits(b)) <=
-           kMostMisfits * static_cast<double>(nodes.size());
+    return static_cast<double>(guess_.count_doubtful(b)) <=
+           kMostDoubtful * static_cast<double>(nodes.size());
   }
 
   static constexpr Round kFirstRound{400, 2e-8, 0.985f};
