@@ -37,29 +37,33 @@ class BlockGuess {
     guess_by([&old](int i, int j) { return old[i] == old[j]; }, nodes, b);
   }
 
-  // Blocks that could not be balanced, and the sum of the imbalances that remain in them. These
-  // blocks must be solved one by one.
-  const std::vector<std::vector<int>>& failures() const { return failures_; }
+  // Blocks that must be solved one by one: those that could not be balanced; after find_misfits(),
+  // groups of blocks that contradict each other.
+  std::size_t wrong() const { return wrong_ends_.size(); }
+  const int* wrong_begin(std::size_t k) const {
+    return wrong_nodes_.data() + (k == 0 ? 0 : wrong_ends_[k - 1]);
+  }
+  const int* wrong_end(std::size_t k) const { return wrong_nodes_.data() + wrong_ends_[k]; }
+
+  // The sum of the imbalances that remain in blocks that could not be balanced.
   double stuck() const { return stuck_; }
 
-  // Finds the nodes of failures and those with an edge that contradicts b. Returns their number.
-  // misfits() then checks only these.
+  // The number of nodes in such blocks, and of nodes with an edge that contradicts b. The first
+  // find_misfits() then checks only these.
   std::size_t count_doubtful(const Eigen::VectorXd& b) {
-    unchecked_.clear();
+    unchecked_ = wrong_nodes_;
     for (int i : order_) {
       (*poll_)();
       bool fit = true;
       for (int a = net_->begin(i); a < net_->end(i) && fit; ++a) fit = fits(i, net_->arc(a), b);
       if (!fit) unchecked_.push_back(i);
     }
-    for (const auto& block : failures_)
-      unchecked_.insert(unchecked_.end(), block.begin(), block.end());
     return unchecked_.size();
   }
 
-  // Groups of blocks that must be solved again, because an edge between two of them contradicts b.
-  // From then on a group counts as one block. If there are none, b is the solution.
-  std::vector<std::vector<int>> misfits(const Eigen::VectorXd& b) {
+  // Finds groups of blocks that must be solved again, because edges between them contradict b. From
+  // then on a group counts as one block. If there are none, b is the solution.
+  bool find_misfits(const Eigen::VectorXd& b) {
     std::vector<int> ends;
     group_.resize(blocks_);
     std::iota(group_.begin(), group_.end(), 0);
@@ -72,7 +76,9 @@ class BlockGuess {
         ends.push_back(i);
       }
     }
-    return merge_groups(ends);
+    merge_groups(ends);
+    unchecked_ = wrong_nodes_;
+    return !ends.empty();
   }
 
  private:
@@ -100,7 +106,8 @@ class BlockGuess {
     blocks_ = 0;
     order_.clear();
     begin_.clear();
-    failures_.clear();
+    wrong_nodes_.clear();
+    wrong_ends_.clear();
   }
 
   static double slack(const Arc& u) { return u.capacity - std::fabs(u.flow); }
@@ -153,9 +160,12 @@ class BlockGuess {
 
   void even_out(int k, Eigen::VectorXd& b) {
     const int begin = begin_[k], end = begin_[k + 1];
+    if (end - begin == 1) {
+      b[order_[begin]] = terms_->rest(*net_, order_[begin]) / terms_->mass[order_[begin]];
+      return;
+    }
     const LevelAndRounding mean = mean_level(*terms_, *net_, &order_[begin], end - begin);
     for (int h = begin; h < end; ++h) b[order_[h]] = mean.level;
-    if (end - begin == 1) return;
     double left = imbalance(begin, end, mean.level);
     for (int pass = 0; pass < kPasses && left > mean.rounding * (end - begin); ++pass) {
       if (pass > 0) rank_from_the_far_end(begin, end);
@@ -166,7 +176,8 @@ class BlockGuess {
     }
     if (left <= mean.rounding * (end - begin)) return;
     stuck_ += left;
-    failures_.emplace_back(order_.begin() + begin, order_.begin() + end);
+    wrong_nodes_.insert(wrong_nodes_.end(), order_.begin() + begin, order_.begin() + end);
+    wrong_ends_.push_back(static_cast<int>(wrong_nodes_.size()));
   }
 
   double imbalance(int begin, int end, double level) const {
@@ -243,34 +254,33 @@ class BlockGuess {
     return k;
   }
 
-  // Makes each group that contains one of the given nodes one new block, and returns their nodes.
-  std::vector<std::vector<int>> merge_groups(const std::vector<int>& nodes) {
+  // Makes each group that contains one of the given nodes one new block.
+  void merge_groups(const std::vector<int>& nodes) {
     const int old_blocks = blocks_;
-    std::vector<std::vector<int>> groups;
-    unchecked_.clear();
-    for (int i : nodes) {
-      if (block_[i] >= old_blocks) continue;
-      groups.push_back(merge_group(i, old_blocks));
-      unchecked_.insert(unchecked_.end(), groups.back().begin(), groups.back().end());
-    }
-    return groups;
+    wrong_nodes_.clear();
+    wrong_ends_.clear();
+    for (int i : nodes)
+      if (block_[i] < old_blocks) merge_group(i, old_blocks);
   }
 
-  std::vector<int> merge_group(int start, int old_blocks) {
+  void merge_group(int start, int old_blocks) {
     const int group = group_of(start);
-    std::vector<int> found(1, start);
-    block_[start] = blocks_;
-    for (std::size_t head = 0; head < found.size(); ++head) {
+    std::size_t head = wrong_nodes_.size();
+    auto find = [&](int i) {
+      block_[i] = blocks_;
+      wrong_nodes_.push_back(i);
+    };
+    find(start);
+    for (; head < wrong_nodes_.size(); ++head) {
       (*poll_)();
-      for (int a = net_->begin(found[head]); a < net_->end(found[head]); ++a) {
+      const int i = wrong_nodes_[head];
+      for (int a = net_->begin(i); a < net_->end(i); ++a) {
         const int j = net_->arc(a).head;
-        if (block_[j] == kOutside || block_[j] >= old_blocks || group_of(j) != group) continue;
-        block_[j] = blocks_;
-        found.push_back(j);
+        if (block_[j] >= 0 && block_[j] < old_blocks && group_of(j) == group) find(j);
       }
     }
+    wrong_ends_.push_back(static_cast<int>(wrong_nodes_.size()));
     ++blocks_;
-    return found;
   }
 
   Network* net_;
@@ -280,7 +290,7 @@ class BlockGuess {
   std::vector<int> order_, begin_;  // nodes block by block, start of each guessed block
   std::vector<int> group_;          // per block: another block of its group, itself in the root
   std::vector<int> weak_, unchecked_;
-  std::vector<std::vector<int>> failures_;
+  std::vector<int> wrong_nodes_, wrong_ends_;  // nodes block by block, end of each block
   int blocks_ = 0;
   double near_ = 0, stuck_ = 0;
 };

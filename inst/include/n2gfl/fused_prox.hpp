@@ -159,12 +159,16 @@ class FusedProx {
   // their excess.
   double find_seeds(const Input& input, int side, const std::vector<int>& part) {
     double size = 0;
-    seeds_.clear();
+    std::size_t count = 0;
+    seeds_.resize(part.size());
     for (int i : part) {
       const double pull = input.pull(i, side), outflow = net_.outflow(i);
-      if (std::isfinite(pull)) size = std::fmax(size, std::fabs(pull) + std::fabs(outflow));
-      if (side * (pull - outflow) > 0) seeds_.push_back(i);
+      const double sum = std::fabs(pull) + std::fabs(outflow);
+      if (sum > size && sum <= std::numeric_limits<double>::max()) size = sum;
+      seeds_[count] = i;  // overwritten by the next node unless it is a seed
+      count += side * (pull - outflow) > 0;
     }
+    seeds_.resize(count);
     return 8 * std::numeric_limits<double>::epsilon() * size;
   }
 

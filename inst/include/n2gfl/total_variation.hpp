@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -32,10 +31,10 @@ class TotalVariation {
   // changed. `old` is the solution of the previous problem, which the flow belongs to; empty if
   // there is none.
   void resolve(const Parts& parts, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
-    std::vector<int> small =
+    const std::vector<int> small =
         for_large(parts, [&](const std::vector<int>& part) { resolve_large(part, old, b); });
     if (guess_again(small, old, b)) repair(b);
-    else levels_.resolve(std::move(small), b);
+    else levels_.resolve(small, b);
   }
 
   // Finds only an approximate flow on them. The values in b are undefined afterwards.
@@ -86,9 +85,10 @@ class TotalVariation {
 
   // Solves the blocks again that were guessed wrong.
   void repair(Eigen::VectorXd& b) {
-    for (const auto& block : guess_.failures()) levels_.resolve(block, b);
-    for (auto wrong = guess_.misfits(b); !wrong.empty(); wrong = guess_.misfits(b))
-      for (const auto& group : wrong) levels_.resolve(group, b);
+    do {
+      for (std::size_t k = 0; k < guess_.wrong(); ++k)
+        levels_.resolve(guess_.wrong_begin(k), guess_.wrong_end(k), b);
+    } while (guess_.find_misfits(b));
   }
 
   // True if most blocks of the old solution are still right.
