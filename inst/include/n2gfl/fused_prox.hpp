@@ -44,9 +44,8 @@ class FusedProx {
              const Eigen::VectorXd& thresholds, double theta, Sign sign, Eigen::VectorXd& b) {
     if (theta != theta_) net_.set_capacities(*graph_, theta);
     theta_ = theta;
-    terms_.mass = masses;
+    terms_.mass = masses.data();
     terms_.linear.resize(z.size());
-    centre_.resize(z.size());
     b.setZero(z.size());
     const Input input{&z, &masses, &thresholds};
     if (sign == Sign::free && (thresholds.array() == 0).all()) {  // zero is not special
@@ -96,6 +95,7 @@ class FusedProx {
 
  private:
   using Parts = TotalVariation::Parts;
+  static constexpr double kLeastMargin = 0.1;  // share of the threshold; nodes with more keep it
 
   struct Input {
     const Eigen::VectorXd *z, *masses, *thresholds;
@@ -149,10 +149,13 @@ class FusedProx {
     if (seeds_.empty()) return;
     const Grow grow = side > 0 ? Grow::from_surplus : Grow::from_deficit;
     ZeroCut cut{&input, &net_, side, &closed_};
-    if (last_.size() > 0) find_closed_seeds(cut, grow, tolerance, inside);
+    const bool warm = last_.size() > 0;
+    if (warm) find_closed_seeds(cut, grow, tolerance, inside);
     flow_.run(cut, seeds_, grow, tolerance);
-    for (int i : flow_.touched())
+    for (int i : flow_.touched()) {
       if (flow_.reached(i)) inside.push_back(i);
+      else if (warm) make_margin(cut, i);
+    }
   }
 
   // The nodes that prefer a value above (below) zero. Returns a bound of the rounding error of
@@ -187,18 +190,37 @@ class FusedProx {
     seeds_.resize(kept);
   }
 
+  // A search leaves many nodes at zero without any margin: every second one would be a seed of the
+  // next search. So such a node shares the margin of its neighbours. It keeps to the half of its
+  // interval on this side, so that it remains at zero for the other side too.
+  void make_margin(const ZeroCut& cut, int i) {
+    const double half = (*cut.input->thresholds)[i];
+    double margin = -cut.side * cut.excess(i);
+    if (!(margin < kLeastMargin * half && half <= std::numeric_limits<double>::max())) return;
+    for (int a = net_.begin(i); a < net_.end(i) && margin < kLeastMargin * half; ++a) {
+      const Arc& u = net_.arc(a);
+      if (flow_.reached(u.head) || closed_.contains(u.head)) continue;
+      const double difference = -cut.side * cut.excess(u.head) - margin;
+      const double room = u.capacity - cut.side * u.flow;
+      if (difference <= 0 || room <= 0) continue;
+      const double amount = std::fmin(0.5 * difference, half - margin);
+      const double flow = u.flow + cut.side * amount;
+      net_.set_flow(a, amount < room ? flow : cut.side * u.capacity);
+      margin += std::fmin(amount, room);
+    }
+  }
+
   void resolve(const Input& input, const Parts& parts, int side, Eigen::VectorXd& b) {
+    std::vector<double> centres;
     for (const auto& part : parts) {
       const double centre = centre_of(input, part, side);
-      for (int i : part) {
-        centre_[i] = centre;
-        terms_.linear[i] = input.pull(i, side, centre);
-      }
+      centres.push_back(centre);
+      for (int i : part) terms_.linear[i] = input.pull(i, side, centre);
     }
     total_variation_.resolve(parts, last_, b);
-    for (const auto& part : parts)
-      for (int i : part) {
-        b[i] += centre_[i];
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      for (int i : parts[k]) {
+        b[i] += centres[k];
         if (side * b[i] < 0) b[i] = 0;  // rounding near zero
       }
   }
@@ -235,7 +257,6 @@ class FusedProx {
   MaxFlow flow_;
   ClosedSeeds closed_;
   TotalVariation total_variation_;
-  Eigen::VectorXd centre_;
   Eigen::VectorXd last_;  // the last solution, empty before the first
   double theta_ = std::numeric_limits<double>::quiet_NaN();
   Parts parts_;  // components of the graph

@@ -19,7 +19,7 @@ namespace n2gfl {
 
 // The node terms of the problem.
 struct NodeTerms {
-  Eigen::VectorXd mass;
+  const double* mass = nullptr;
   Eigen::VectorXd linear;
 
   // Given a flow, node i alone prefers the value rest_i / mass_i. If the flow is optimal, that is
