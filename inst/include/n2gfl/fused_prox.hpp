@@ -30,10 +30,9 @@ class FusedProx {
   // tests change this number.
   FusedProx(const Graph& graph, Poll& poll, int large = 500)
       : graph_(&graph), net_(graph), flow_(net_, poll), closed_(net_, poll),
-        total_variation_(net_, flow_, poll, terms_, large) {
-    std::vector<int> nodes(graph.nodes());
-    std::iota(nodes.begin(), nodes.end(), 0);
-    parts_ = connected_parts(graph, nodes);
+        total_variation_(net_, flow_, poll, terms_, large), nodes_(graph.nodes()) {
+    std::iota(nodes_.begin(), nodes_.end(), 0);
+    parts_ = connected_parts(graph, nodes_);
   }
 
   FusedProx(const FusedProx&) = delete;
@@ -52,10 +51,10 @@ class FusedProx {
       resolve(input, parts_, 0, b);
     } else {
       if (last_.size() == 0 && are_small(input)) approach(input, sign, b);
-      const Parts above = sign == Sign::nonpositive ? Parts() : support(input, +1);
-      const Parts below = sign == Sign::nonnegative ? Parts() : support(input, -1);
-      resolve(input, above, +1, b);
-      resolve(input, below, -1, b);
+      const std::vector<int> above = support(input, sign == Sign::nonpositive ? 0 : +1);
+      const std::vector<int> below = support(input, sign == Sign::nonnegative ? 0 : -1);
+      resolve_support(input, above, +1, b);
+      resolve_support(input, below, -1, b);
     }
     last_ = b;
   }
@@ -136,11 +135,12 @@ class FusedProx {
     b.setZero();
   }
 
-  // The nodes above (below) zero.
-  Parts support(const Input& input, int side) {
+  // The nodes above (side = 1) or below zero (side = -1).
+  std::vector<int> support(const Input& input, int side) {
     std::vector<int> inside;
+    if (side == 0) return inside;
     for (const auto& part : parts_) add_support(input, side, part, inside);
-    return connected_parts(*graph_, inside);
+    return inside;
   }
 
   // The same for one component of the graph.
@@ -210,6 +210,21 @@ class FusedProx {
     }
   }
 
+  void resolve_support(const Input& input, const std::vector<int>& nodes, int side, Eigen::VectorXd& b) {
+    if (last_.size() == 0 || !resolve_again(input, nodes, side, b))
+      resolve(input, connected_parts(*graph_, nodes), side, b);
+  }
+
+  // Starts from the last blocks, for which the parts need not be known. Returns false if most of
+  // the blocks are wrong.
+  bool resolve_again(const Input& input, const std::vector<int>& nodes, int side, Eigen::VectorXd& b) {
+    for (int i : nodes) terms_.linear[i] = input.pull(i, side);
+    if (!total_variation_.resolve_again(nodes, last_, b)) return false;
+    for (int i : nodes)
+      if (side * b[i] < 0) b[i] = 0;  // rounding near zero
+    return true;
+  }
+
   void resolve(const Input& input, const Parts& parts, int side, Eigen::VectorXd& b) {
     std::vector<double> centres;
     for (const auto& part : parts) {
@@ -217,7 +232,8 @@ class FusedProx {
       centres.push_back(centre);
       for (int i : part) terms_.linear[i] = input.pull(i, side, centre);
     }
-    total_variation_.resolve(parts, last_, b);
+    if (side != 0 || !total_variation_.resolve_again(nodes_, last_, b))
+      total_variation_.resolve(parts, b);
     for (std::size_t k = 0; k < parts.size(); ++k)
       for (int i : parts[k]) {
         b[i] += centres[k];
@@ -259,7 +275,8 @@ class FusedProx {
   TotalVariation total_variation_;
   Eigen::VectorXd last_;  // the last solution, empty before the first
   double theta_ = std::numeric_limits<double>::quiet_NaN();
-  Parts parts_;  // components of the graph
+  std::vector<int> nodes_;  // all of the graph
+  Parts parts_;             // its components
   std::vector<int> seeds_, candidates_;
 };
 

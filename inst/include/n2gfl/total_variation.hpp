@@ -28,13 +28,24 @@ class TotalVariation {
 
   // Finds b on the nodes of the given components. Components are solved separately, so rounding in
   // one cannot affect another with much smaller values. The flow on arcs that leave them is not
-  // changed. `old` is the solution of the previous problem, which the flow belongs to; empty if
-  // there is none.
-  void resolve(const Parts& parts, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
-    const std::vector<int> small =
-        for_large(parts, [&](const std::vector<int>& part) { resolve_large(part, old, b); });
-    if (guess_again(small, old, b)) repair(b);
-    else levels_.resolve(small, b);
+  // changed.
+  void resolve(const Parts& parts, Eigen::VectorXd& b) {
+    levels_.resolve(for_large(parts, [&](const std::vector<int>& part) {
+      sweep_and_guess(part, b);
+      repair(b);
+    }), b);
+  }
+
+  // The same on any nodes, starting from the blocks of `old`, the solution of the previous problem,
+  // which the flow belongs to; empty if there is none. Returns false if most blocks of the old
+  // solution are wrong; then b is undefined.
+  bool resolve_again(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
+    if (old.size() == 0) return false;
+    guess_.guess_again(nodes, old, b);
+    const double most = kMostDoubtful * static_cast<double>(nodes.size());
+    if (static_cast<double>(guess_.count_doubtful(b)) > most) return false;
+    repair(b);
+    return true;
   }
 
   // Finds only an approximate flow on them. The values in b are undefined afterwards.
@@ -78,25 +89,12 @@ class TotalVariation {
     return small;
   }
 
-  void resolve_large(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
-    if (!guess_again(nodes, old, b)) sweep_and_guess(nodes, b);
-    repair(b);
-  }
-
   // Solves the blocks again that were guessed wrong.
   void repair(Eigen::VectorXd& b) {
     do {
       for (std::size_t k = 0; k < guess_.wrong(); ++k)
         levels_.resolve(guess_.wrong_begin(k), guess_.wrong_end(k), b);
     } while (guess_.find_misfits(b));
-  }
-
-  // True if most blocks of the old solution are still right.
-  bool guess_again(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
-    if (old.size() == 0) return false;
-    guess_.guess_again(nodes, old, b);
-    return static_cast<double>(guess_.count_doubtful(b)) <=
-           kMostDoubtful * static_cast<double>(nodes.size());
   }
 
   static constexpr Round kFirstRound{400, 2e-8, 0.985f};
