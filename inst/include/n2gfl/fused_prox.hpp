@@ -43,6 +43,7 @@ class FusedProx {
              const Eigen::VectorXd& thresholds, double theta, Sign sign, Eigen::VectorXd& b) {
     if (theta != theta_) net_.set_capacities(*graph_, theta);
     theta_ = theta;
+    ++calls_;
     terms_.mass = masses.data();
     terms_.linear.resize(z.size());
     b.setZero(z.size());
@@ -95,6 +96,7 @@ class FusedProx {
  private:
   using Parts = TotalVariation::Parts;
   static constexpr double kLeastMargin = 0.1;  // share of the threshold; nodes with more keep it
+  static constexpr std::size_t kSeedsPerMargin = 3;
 
   struct Input {
     const Eigen::VectorXd *z, *masses, *thresholds;
@@ -149,13 +151,11 @@ class FusedProx {
     if (seeds_.empty()) return;
     const Grow grow = side > 0 ? Grow::from_surplus : Grow::from_deficit;
     ZeroCut cut{&input, &net_, side, &closed_};
-    const bool warm = last_.size() > 0;
-    if (warm) find_closed_seeds(cut, grow, tolerance, inside);
+    if (last_.size() > 0) find_closed_seeds(cut, grow, tolerance, inside);
     flow_.run(cut, seeds_, grow, tolerance);
-    for (int i : flow_.touched()) {
+    for (int i : flow_.touched())
       if (flow_.reached(i)) inside.push_back(i);
-      else if (warm) make_margin(cut, i);
-    }
+    if (calls_ > 2) make_margins(cut);
   }
 
   // The nodes that prefer a value above (below) zero. Returns a bound of the rounding error of
@@ -190,9 +190,16 @@ class FusedProx {
     seeds_.resize(kept);
   }
 
-  // A search leaves many nodes at zero without any margin: every second one would be a seed of the
-  // next search. So such a node shares the margin of its neighbours. It keeps to the half of its
-  // interval on this side, so that it remains at zero for the other side too.
+  // A search leaves its seeds at zero without any margin, so every second one would be a seed of the
+  // next search too. A margin costs about as much as a search and saves those of all later calls: it
+  // is worth its cost only if there are many, and only some seeds get one in each call.
+  void make_margins(const ZeroCut& cut) {
+    for (std::size_t k = 0; k < seeds_.size(); k += kSeedsPerMargin)
+      if (!flow_.reached(seeds_[k])) make_margin(cut, seeds_[k]);
+  }
+
+  // The node shares the margins of its neighbours. It keeps to the half of its interval on this
+  // side, so that it remains at zero for the other side too.
   void make_margin(const ZeroCut& cut, int i) {
     const double half = (*cut.input->thresholds)[i];
     double margin = -cut.side * cut.excess(i);
@@ -275,6 +282,7 @@ class FusedProx {
   TotalVariation total_variation_;
   Eigen::VectorXd last_;  // the last solution, empty before the first
   double theta_ = std::numeric_limits<double>::quiet_NaN();
+  int calls_ = 0;
   std::vector<int> nodes_;  // all of the graph
   Parts parts_;             // its components
   std::vector<int> seeds_, candidates_;
