@@ -3,7 +3,8 @@
 // with b >= 0, b <= 0 or b free. For t >= 0 the set {b > t} is a minimum cut with node terms m_i
 // (z_i - t) - a_i; for t < 0 the set {b < t} is one with m_i (z_i - t) + a_i. So a cut at zero
 // finds the support, and the levels need to be found on the support only. The flow of the cuts is
-// the dual variable xi of the paper; it is kept, and the next call starts from it.
+// the dual variable xi of the paper; it is kept, and the next call starts from it and from the
+// blocks of the last solution.
 #pragma once
 
 #include <cmath>
@@ -146,7 +147,8 @@ class FusedProx {
   }
 
   // The same for one component of the graph.
-  void add_support(const Input& input, int side, const std::vector<int>& part, std::vector<int>& inside) {
+  void add_support(const Input& input, int side, const std::vector<int>& part,
+                   std::vector<int>& inside) {
     const double tolerance = find_seeds(input, side, part);
     if (seeds_.empty()) return;
     const Grow grow = side > 0 ? Grow::from_surplus : Grow::from_deficit;
@@ -177,7 +179,8 @@ class FusedProx {
 
   // Moves closed seeds from seeds_ to `inside`. Only the last support is searched for them: nodes
   // that are new in the support are seldom closed.
-  void find_closed_seeds(const ZeroCut& cut, Grow grow, double tolerance, std::vector<int>& inside) {
+  void find_closed_seeds(const ZeroCut& cut, Grow grow, double tolerance,
+                         std::vector<int>& inside) {
     candidates_.clear();
     for (int i : seeds_)
       if (cut.side * last_[i] > 0 && cut.side * cut.excess(i) > tolerance) candidates_.push_back(i);
@@ -190,9 +193,9 @@ class FusedProx {
     seeds_.resize(kept);
   }
 
-  // A search leaves its seeds at zero without any margin, so every second one would be a seed of the
-  // next search too. A margin costs about as much as a search and saves those of all later calls: it
-  // is worth its cost only if there are many, and only some seeds get one in each call.
+  // A search leaves its seeds at zero without any margin, so every second one would be a seed of
+  // the next search too. A margin costs about as much as a search and saves those of all later
+  // calls: it is worth its cost only if there are many, and only some seeds get one in each call.
   void make_margins(const ZeroCut& cut) {
     for (std::size_t k = 0; k < seeds_.size(); k += kSeedsPerMargin)
       if (!flow_.reached(seeds_[k])) make_margin(cut, seeds_[k]);
@@ -217,14 +220,16 @@ class FusedProx {
     }
   }
 
-  void resolve_support(const Input& input, const std::vector<int>& nodes, int side, Eigen::VectorXd& b) {
+  void resolve_support(const Input& input, const std::vector<int>& nodes, int side,
+                       Eigen::VectorXd& b) {
     if (last_.size() == 0 || !resolve_again(input, nodes, side, b))
       resolve(input, connected_parts(*graph_, nodes), side, b);
   }
 
   // Starts from the last blocks, for which the parts need not be known. Returns false if most of
   // the blocks are wrong.
-  bool resolve_again(const Input& input, const std::vector<int>& nodes, int side, Eigen::VectorXd& b) {
+  bool resolve_again(const Input& input, const std::vector<int>& nodes, int side,
+                     Eigen::VectorXd& b) {
     for (int i : nodes) terms_.linear[i] = input.pull(i, side);
     if (!total_variation_.resolve_again(nodes, last_, b)) return false;
     for (int i : nodes)

@@ -44,7 +44,8 @@ int count_parts(const Graph& graph, const std::vector<int>& nodes, Same same) {
 
 // The connected parts of `nodes`, each with its nodes in the given order. The search has no branch
 // that the processor would often predict wrong: the prox needs these parts in every call.
-inline std::vector<std::vector<int>> connected_parts(const Graph& graph, const std::vector<int>& nodes) {
+inline std::vector<std::vector<int>> connected_parts(const Graph& graph,
+                                                     const std::vector<int>& nodes) {
   static constexpr int kOutside = -2, kFree = -1;
   std::vector<int> part(graph.nodes(), kOutside), queue(nodes.size() + 1);
   for (int i : nodes) part[i] = kFree;

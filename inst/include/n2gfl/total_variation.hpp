@@ -1,7 +1,8 @@
 // All levels of a total-variation problem on some nodes of a graph. Small problems are solved by
 // the exact divide and conquer. In large problems large constant regions make that slow. There,
 // fast sweeps find an approximate flow, from which most of the solution is guessed and proved;
-// only the rest is solved by divide and conquer.
+// only the rest is solved by divide and conquer. After the solution of a similar problem, its blocks
+// are the guess, whatever the size.
 #pragma once
 
 #include <cmath>
@@ -39,7 +40,8 @@ class TotalVariation {
   // The same on any nodes, starting from the blocks of `old`, the solution of the previous problem,
   // which the flow belongs to; empty if there is none. Returns false if most blocks of the old
   // solution are wrong; then b is undefined.
-  bool resolve_again(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
+  bool resolve_again(const std::vector<int>& nodes, const Eigen::VectorXd& old,
+                     Eigen::VectorXd& b) {
     if (old.size() == 0) return false;
     guess_.guess_again(nodes, old, b);
     const double most = kMostDoubtful * static_cast<double>(nodes.size());
