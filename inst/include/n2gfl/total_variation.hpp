@@ -1,7 +1,7 @@
 // All levels of a total-variation problem on some nodes of a graph. Small problems are solved by
 // the exact divide and conquer. In large problems large constant regions make that slow. There,
 // fast sweeps find an approximate flow, from which most of the solution is guessed and proved;
-// only the rest is solved by divide and conquer. After the solution of a similar problem, its blocks
+// only the rest is solved by divide and conquer. After a similar problem the blocks of its solution
 // are the guess, whatever the size.
 #pragma once
 
