@@ -381,6 +381,99 @@ TEST(prox_started_from_a_kept_flow_is_the_cold_prox) {
   }
 }
 
+namespace {
+
+// Steps of a solver on a grid: the values drift towards `aim`, a little differently in each step.
+void drift(Problem& p, const VectorXd& aim, double share, Random& random) {
+  for (int i = 0; i < p.n; ++i)
+    p.z[i] += share * (aim[i] - p.z[i]) + 0.1 * share * normal(random);
+}
+
+// Nodes at zero that any increase of their value would make seeds of the next cut.
+int count_without_margin(const Problem& p, const n2gfl::Network& net, const VectorXd& b) {
+  int count = 0;
+  for (int i = 0; i < p.n; ++i)
+    count += b[i] == 0 && p.z[i] - p.thresholds[i] - net.outflow(i) > -1e-12;
+  return count;
+}
+
+}  // namespace
+
+TEST(steps_of_a_solver_on_a_grid_give_the_cold_prox) {
+  for (Sign sign : kSigns)
+    for (double threshold : {0.0, 0.1, 0.5})
+      for (double share : {0.01, 0.1, 1.0}) {
+        Problem p = grid_problem(40, 0.3, 7);
+        const VectorXd aim = grid_problem(40, 0.3, 8).z;
+        Random random(9);
+        for (int i = 0; i < p.n; ++i) {
+          p.thresholds[i] = i % 50 == 0 ? 0 : i % 70 == 0 ? kInfinity : threshold;
+          p.masses[i] = uniform(random, 0.5, 2);
+        }
+        p.sign = sign;
+        const Graph graph(p.n, p.edges);
+        Poll poll;
+        FusedProx prox(graph, poll);
+        VectorXd warm;
+        for (int step = 0; step < 5; ++step) {
+          prox.solve(p.z, p.masses, p.thresholds, p.theta, p.sign, warm);
+          CHECK_NEAR(prox.gap(p.z, p.masses, p.thresholds, p.theta, p.sign, warm), 0, 1e-18);
+          CHECK_NEAR(distance(warm, solve(p, 500).b), 0, 1e-12);
+          drift(p, aim, share, random);
+        }
+      }
+}
+
+// A search that moved the surplus inside the support would lose the flow that proves its blocks.
+TEST(the_cut_at_zero_keeps_the_flow_inside_the_support) {
+  for (Sign sign : kSigns) {
+    Problem p = grid_problem(40, 0.3, 7);
+    p.thresholds.setConstant(0.2);
+    p.sign = sign;
+    const Graph graph(p.n, p.edges);
+    Poll poll;
+    FusedProx prox(graph, poll);
+    VectorXd first, second;
+    prox.solve(p.z, p.masses, p.thresholds, p.theta, p.sign, first);
+    std::vector<double> flow;
+    for (int a = 0; a < graph.arcs(); ++a) flow.push_back(prox.network().arc(a).flow);
+    prox.solve(p.z, p.masses, p.thresholds, p.theta, p.sign, second);
+    CHECK_NEAR(distance(first, second), 0, 1e-14);
+    int inside = 0;
+    for (int i = 0; i < p.n; ++i)
+      for (int a = graph.begin(i); a < graph.end(i); ++a) {
+        if (first[i] * first[graph.head(a)] <= 0) continue;
+        ++inside;
+        CHECK_NEAR(prox.network().arc(a).flow, flow[a], 1e-13);
+      }
+    CHECK(inside > 500);
+  }
+}
+
+TEST(nodes_at_zero_have_a_margin_after_a_warm_cut) {
+  Problem p = grid_problem(40, 0.3, 7);
+  p.z.array() -= 0.5;
+  p.thresholds.setConstant(0.2);
+  p.sign = Sign::nonnegative;
+  const Graph graph(p.n, p.edges);
+  Poll poll;
+  FusedProx prox(graph, poll);
+  VectorXd b;
+  prox.solve(p.z, p.masses, p.thresholds, p.theta, p.sign, b);
+  const VectorXd aim = grid_problem(40, 0.3, 8).z.array() - 0.5;
+  Random random(9);
+  for (int step = 0; step < 4; ++step) {
+    drift(p, aim, 0.02, random);
+    prox.solve(p.z, p.masses, p.thresholds, p.theta, p.sign, b);
+  }
+  FusedProx cold(graph, poll);
+  VectorXd again;
+  cold.solve(p.z, p.masses, p.thresholds, p.theta, p.sign, again);
+  CHECK(count_without_margin(p, cold.network(), again) > 100);
+  CHECK(10 * count_without_margin(p, prox.network(), b) <
+        count_without_margin(p, cold.network(), again));
+}
+
 TEST(prox_does_not_depend_on_the_scale_of_the_data) {
   for (int seed = 0; seed < 200; ++seed) {
     const Problem p = random_problem(seed, 100);

@@ -3,6 +3,7 @@
 #include "check.hpp"
 #include "random_data.hpp"
 
+#include <n2gfl/closed_seeds.hpp>
 #include <n2gfl/max_flow.hpp>
 
 #include <algorithm>
@@ -278,6 +279,29 @@ TEST(max_flow_is_local) {
   search.run(problem, {500}, Grow::from_surplus, 0);
   CHECK_NEAR(problem.excess(500), 0, 0);
   CHECK(search.touched().size() < 10);
+}
+
+TEST(seeds_are_closed_if_no_path_leaves_them) {
+  // a chain of 5 nodes; the edge from 2 to 3 is full in this direction
+  const Graph chain(5, {{0, 1, 1.0}, {1, 2, 1.0}, {2, 3, 1.0}, {3, 4, 1.0}});
+  Network net(chain);
+  Poll poll;
+  n2gfl::ClosedSeeds closed(net, poll);
+  const auto found = [&](const std::vector<int>& candidates, Grow grow) {
+    closed.find(candidates, grow);
+    std::vector<int> nodes;
+    for (int i = 0; i < chain.nodes(); ++i)
+      if (closed.contains(i)) nodes.push_back(i);
+    return nodes;
+  };
+  for (int a = net.begin(2); a < net.end(2); ++a)
+    if (net.arc(a).head == 3) net.set_flow(a, 1);
+  CHECK(found({0, 1, 2}, Grow::from_surplus) == (std::vector<int>{0, 1, 2}));
+  CHECK(found({1, 2}, Grow::from_surplus).empty());           // 1 leads to 0, and 2 leads to 1
+  CHECK(found({3, 4}, Grow::from_surplus).empty());           // against the full edge
+  CHECK(found({3, 4}, Grow::from_deficit) == (std::vector<int>{3, 4}));
+  CHECK(found({0, 1, 2}, Grow::from_deficit).empty());
+  CHECK(found({}, Grow::from_surplus).empty());
 }
 
 TEST(network_scales_flow_and_capacity_together) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include <Eigen/Core>
@@ -36,41 +37,48 @@ class BlockGuess {
     guess_by([&old](int i, int j) { return old[i] == old[j]; }, nodes, b);
   }
 
-  // Blocks that could not be balanced, and the sum of the imbalances that remain in them. These
-  // blocks must be solved one by one.
-  const std::vector<std::vector<int>>& failures() const { return failures_; }
+  // Blocks that must be solved one by one: those that could not be balanced; after find_misfits(),
+  // groups of blocks that contradict each other.
+  std::size_t wrong() const { return wrong_ends_.size(); }
+  const int* wrong_begin(std::size_t k) const {
+    return wrong_nodes_.data() + (k == 0 ? 0 : wrong_ends_[k - 1]);
+  }
+  const int* wrong_end(std::size_t k) const { return wrong_nodes_.data() + wrong_ends_[k]; }
+
+  // The sum of the imbalances that remain in blocks that could not be balanced.
   double stuck() const { return stuck_; }
 
-  // The number of nodes with an edge that contradicts b.
-  std::size_t count_misfits(const Eigen::VectorXd& b) const {
-    std::size_t count = 0;
+  // The number of nodes in such blocks, and of nodes with an edge that contradicts b. The first
+  // find_misfits() then checks only these.
+  std::size_t count_doubtful(const Eigen::VectorXd& b) {
+    unchecked_ = wrong_nodes_;
     for (int i : order_) {
       (*poll_)();
       bool fit = true;
       for (int a = net_->begin(i); a < net_->end(i) && fit; ++a) fit = fits(i, net_->arc(a), b);
-      count += !fit;
+      if (!fit) unchecked_.push_back(i);
     }
-    return count;
+    return unchecked_.size();
   }
 
-  // Nodes that must be solved again, because an edge between their blocks contradicts b. From then
-  // on they count as one block. If there are none, b is the solution.
-  std::vector<int> misfits(const Eigen::VectorXd& b) {
-    std::vector<char> wrong(blocks_ + 1, 0);
-    std::vector<int> found;
+  // Finds groups of blocks that must be solved again, because edges between them contradict b. From
+  // then on a group counts as one block. If there are none, b is the solution.
+  bool find_misfits(const Eigen::VectorXd& b) {
+    std::vector<int> ends;
+    group_.resize(blocks_);
+    std::iota(group_.begin(), group_.end(), 0);
     for (int i : unchecked_) {
       (*poll_)();
       for (int a = net_->begin(i); a < net_->end(i); ++a) {
         const Arc& u = net_->arc(a);
         if (fits(i, u, b)) continue;
-        wrong[block_[i]] = wrong[block_[u.head]] = 1;
-        found.push_back(i);
-        found.push_back(u.head);
+        group_[group_of(i)] = group_of(u.head);
+        ends.push_back(i);
       }
     }
-    merge_wrong_blocks(wrong, found);
-    unchecked_ = found;
-    return found;
+    merge_groups(ends);
+    unchecked_ = wrong_nodes_;
+    return !ends.empty();
   }
 
  private:
@@ -98,7 +106,8 @@ class BlockGuess {
     blocks_ = 0;
     order_.clear();
     begin_.clear();
-    failures_.clear();
+    wrong_nodes_.clear();
+    wrong_ends_.clear();
   }
 
   static double slack(const Arc& u) { return u.capacity - std::fabs(u.flow); }
@@ -113,8 +122,9 @@ class BlockGuess {
   // value.
   bool fits(int i, const Arc& u, const Eigen::VectorXd& b) const {
     const int j = u.head;
-    if (block_[j] == kOutside || block_[i] == block_[j] || b[i] == b[j]) return true;
-    return u.flow == (b[i] > b[j] ? u.capacity : -u.capacity);
+    const double difference = b[i] - b[j];
+    if (u.flow == std::copysign(u.capacity, difference)) return true;  // most edges
+    return block_[j] == kOutside || block_[i] == block_[j] || difference == 0;
   }
 
   // Grows a new block breadth first from its root. Edges with little slack are used only to reach
@@ -130,7 +140,7 @@ class BlockGuess {
       const int i = order_[head++];
       for (int a = net_->begin(i); a < net_->end(i); ++a) {
         const Arc& u = net_->arc(a);
-        if (block_[u.head] != kFree || slack(u) <= 0 || !are_one(i, u.head)) continue;
+        if (slack(u) <= 0 || block_[u.head] != kFree || !are_one(i, u.head)) continue;
         if (is_strong(u)) add(u.head);
         else weak_.push_back(u.head);
       }
@@ -150,9 +160,12 @@ class BlockGuess {
 
   void even_out(int k, Eigen::VectorXd& b) {
     const int begin = begin_[k], end = begin_[k + 1];
+    if (end - begin == 1) {
+      b[order_[begin]] = terms_->rest(*net_, order_[begin]) / terms_->mass[order_[begin]];
+      return;
+    }
     const LevelAndRounding mean = mean_level(*terms_, *net_, &order_[begin], end - begin);
     for (int h = begin; h < end; ++h) b[order_[h]] = mean.level;
-    if (end - begin == 1) return;
     double left = imbalance(begin, end, mean.level);
     for (int pass = 0; pass < kPasses && left > mean.rounding * (end - begin); ++pass) {
       if (pass > 0) rank_from_the_far_end(begin, end);
@@ -163,7 +176,8 @@ class BlockGuess {
     }
     if (left <= mean.rounding * (end - begin)) return;
     stuck_ += left;
-    failures_.emplace_back(order_.begin() + begin, order_.begin() + end);
+    wrong_nodes_.insert(wrong_nodes_.end(), order_.begin() + begin, order_.begin() + end);
+    wrong_ends_.push_back(static_cast<int>(wrong_nodes_.size()));
   }
 
   double imbalance(int begin, int end, double level) const {
@@ -233,22 +247,39 @@ class BlockGuess {
     }
   }
 
-  // Keeps each found node once, adds the nodes of wrong blocks that are connected to it, and makes
-  // all of them one new block.
-  void merge_wrong_blocks(const std::vector<char>& wrong, std::vector<int>& found) {
-    std::vector<int> seeds;
-    seeds.swap(found);
+  // The group of the node's block: blocks of a group form a tree whose root is the group.
+  int group_of(int node) {
+    int k = block_[node];
+    while (group_[k] != k) k = group_[k] = group_[group_[k]];
+    return k;
+  }
+
+  // Makes each group that contains one of the given nodes one new block.
+  void merge_groups(const std::vector<int>& nodes) {
+    const int old_blocks = blocks_;
+    wrong_nodes_.clear();
+    wrong_ends_.clear();
+    for (int i : nodes)
+      if (block_[i] < old_blocks) merge_group(i, old_blocks);
+  }
+
+  void merge_group(int start, int old_blocks) {
+    const int group = group_of(start);
+    std::size_t head = wrong_nodes_.size();
     auto find = [&](int i) {
-      if (block_[i] == kOutside || !wrong[block_[i]]) return;
       block_[i] = blocks_;
-      found.push_back(i);
+      wrong_nodes_.push_back(i);
     };
-    for (int i : seeds) find(i);
-    for (std::size_t head = 0; head < found.size(); ++head) {
+    find(start);
+    for (; head < wrong_nodes_.size(); ++head) {
       (*poll_)();
-      const int i = found[head];
-      for (int a = net_->begin(i); a < net_->end(i); ++a) find(net_->arc(a).head);
+      const int i = wrong_nodes_[head];
+      for (int a = net_->begin(i); a < net_->end(i); ++a) {
+        const int j = net_->arc(a).head;
+        if (block_[j] >= 0 && block_[j] < old_blocks && group_of(j) == group) find(j);
+      }
     }
+    wrong_ends_.push_back(static_cast<int>(wrong_nodes_.size()));
     ++blocks_;
   }
 
@@ -257,8 +288,9 @@ class BlockGuess {
   const NodeTerms* terms_;
   std::vector<int> block_, rank_;   // per node: its block, its position in order_
   std::vector<int> order_, begin_;  // nodes block by block, start of each guessed block
+  std::vector<int> group_;          // per block: another block of its group, itself in the root
   std::vector<int> weak_, unchecked_;
-  std::vector<std::vector<int>> failures_;
+  std::vector<int> wrong_nodes_, wrong_ends_;  // nodes block by block, end of each block
   int blocks_ = 0;
   double near_ = 0, stuck_ = 0;
 };

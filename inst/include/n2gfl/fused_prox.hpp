@@ -3,7 +3,8 @@
 // with b >= 0, b <= 0 or b free. For t >= 0 the set {b > t} is a minimum cut with node terms m_i
 // (z_i - t) - a_i; for t < 0 the set {b < t} is one with m_i (z_i - t) + a_i. So a cut at zero
 // finds the support, and the levels need to be found on the support only. The flow of the cuts is
-// the dual variable xi of the paper; it is kept, and the next call starts from it.
+// the dual variable xi of the paper; it is kept, and the next call starts from it and from the
+// blocks of the last solution.
 #pragma once
 
 #include <cmath>
@@ -13,6 +14,7 @@
 
 #include <Eigen/Core>
 
+#include "closed_seeds.hpp"
 #include "graph.hpp"
 #include "level_sets.hpp"
 #include "max_flow.hpp"
@@ -28,11 +30,10 @@ class FusedProx {
   // Problems with at least `large` nodes start from an approximate flow (total_variation.hpp);
   // tests change this number.
   FusedProx(const Graph& graph, Poll& poll, int large = 500)
-      : graph_(&graph), net_(graph), flow_(net_, poll),
-        total_variation_(net_, flow_, poll, terms_, large) {
-    std::vector<int> nodes(graph.nodes());
-    std::iota(nodes.begin(), nodes.end(), 0);
-    parts_ = connected_parts(graph, nodes);
+      : graph_(&graph), net_(graph), flow_(net_, poll), closed_(net_, poll),
+        total_variation_(net_, flow_, poll, terms_, large), nodes_(graph.nodes()) {
+    std::iota(nodes_.begin(), nodes_.end(), 0);
+    parts_ = connected_parts(graph, nodes_);
   }
 
   FusedProx(const FusedProx&) = delete;
@@ -43,19 +44,19 @@ class FusedProx {
              const Eigen::VectorXd& thresholds, double theta, Sign sign, Eigen::VectorXd& b) {
     if (theta != theta_) net_.set_capacities(*graph_, theta);
     theta_ = theta;
-    terms_.mass = masses;
+    ++calls_;
+    terms_.mass = masses.data();
     terms_.linear.resize(z.size());
-    centre_.resize(z.size());
     b.setZero(z.size());
     const Input input{&z, &masses, &thresholds};
     if (sign == Sign::free && (thresholds.array() == 0).all()) {  // zero is not special
       resolve(input, parts_, 0, b);
     } else {
       if (last_.size() == 0 && are_small(input)) approach(input, sign, b);
-      const Parts above = sign == Sign::nonpositive ? Parts() : support(input, +1);
-      const Parts below = sign == Sign::nonnegative ? Parts() : support(input, -1);
-      resolve(input, above, +1, b);
-      resolve(input, below, -1, b);
+      const std::vector<int> above = support(input, sign == Sign::nonpositive ? 0 : +1);
+      const std::vector<int> below = support(input, sign == Sign::nonnegative ? 0 : -1);
+      resolve_support(input, above, +1, b);
+      resolve_support(input, below, -1, b);
     }
     last_ = b;
   }
@@ -95,6 +96,8 @@ class FusedProx {
 
  private:
   using Parts = TotalVariation::Parts;
+  static constexpr double kLeastMargin = 0.1;  // share of the threshold; nodes with more keep it
+  static constexpr std::size_t kSeedsPerMargin = 3;
 
   struct Input {
     const Eigen::VectorXd *z, *masses, *thresholds;
@@ -108,8 +111,9 @@ class FusedProx {
     const Input* input;
     const Network* net;
     int side;
+    const ClosedSeeds* closed;
     double excess(int i) const { return input->pull(i, side) - net->outflow(i); }
-    bool open(int, int) const { return true; }
+    bool open(int, int j) const { return !closed->contains(j); }
   };
 
   // True if the thresholds are much smaller than the spread of z. Then many values are near zero,
@@ -134,42 +138,117 @@ class FusedProx {
     b.setZero();
   }
 
-  // The nodes above (below) zero.
-  Parts support(const Input& input, int side) {
+  // The nodes above (side = 1) or below zero (side = -1).
+  std::vector<int> support(const Input& input, int side) {
     std::vector<int> inside;
+    if (side == 0) return inside;
     for (const auto& part : parts_) add_support(input, side, part, inside);
-    return connected_parts(*graph_, inside);
+    return inside;
   }
 
   // The same for one component of the graph.
-  void add_support(const Input& input, int side, const std::vector<int>& part, std::vector<int>& inside) {
-    ZeroCut cut{&input, &net_, side};
-    double size = 0;
-    seeds_.clear();
-    for (int i : part) {
-      if (std::isfinite(input.pull(i, side)))
-        size = std::fmax(size, std::fabs(input.pull(i, side)) + std::fabs(net_.outflow(i)));
-      if (side * cut.excess(i) > 0) seeds_.push_back(i);
-    }
+  void add_support(const Input& input, int side, const std::vector<int>& part,
+                   std::vector<int>& inside) {
+    const double tolerance = find_seeds(input, side, part);
     if (seeds_.empty()) return;
-    const double tolerance = 8 * std::numeric_limits<double>::epsilon() * size;
-    flow_.run(cut, seeds_, side > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
+    const Grow grow = side > 0 ? Grow::from_surplus : Grow::from_deficit;
+    ZeroCut cut{&input, &net_, side, &closed_};
+    if (last_.size() > 0) find_closed_seeds(cut, grow, tolerance, inside);
+    flow_.run(cut, seeds_, grow, tolerance);
     for (int i : flow_.touched())
       if (flow_.reached(i)) inside.push_back(i);
+    if (calls_ > 2) make_margins(cut);
+  }
+
+  // The nodes that prefer a value above (below) zero. Returns a bound of the rounding error of
+  // their excess.
+  double find_seeds(const Input& input, int side, const std::vector<int>& part) {
+    double size = 0;
+    std::size_t count = 0;
+    seeds_.resize(part.size());
+    for (int i : part) {
+      const double pull = input.pull(i, side), outflow = net_.outflow(i);
+      const double sum = std::fabs(pull) + std::fabs(outflow);
+      if (sum > size && sum <= std::numeric_limits<double>::max()) size = sum;
+      seeds_[count] = i;  // overwritten by the next node unless it is a seed
+      count += side * (pull - outflow) > 0;
+    }
+    seeds_.resize(count);
+    return 8 * std::numeric_limits<double>::epsilon() * size;
+  }
+
+  // Moves closed seeds from seeds_ to `inside`. Only the last support is searched for them: nodes
+  // that are new in the support are seldom closed.
+  void find_closed_seeds(const ZeroCut& cut, Grow grow, double tolerance,
+                         std::vector<int>& inside) {
+    candidates_.clear();
+    for (int i : seeds_)
+      if (cut.side * last_[i] > 0 && cut.side * cut.excess(i) > tolerance) candidates_.push_back(i);
+    closed_.find(candidates_, grow);
+    std::size_t kept = 0;
+    for (int i : seeds_) {
+      if (closed_.contains(i)) inside.push_back(i);
+      else seeds_[kept++] = i;
+    }
+    seeds_.resize(kept);
+  }
+
+  // A search leaves its seeds at zero without any margin, so every second one would be a seed of
+  // the next search too. A margin costs about as much as a search and saves those of all later
+  // calls: it is worth its cost only if there are many, and only some seeds get one in each call.
+  void make_margins(const ZeroCut& cut) {
+    for (std::size_t k = 0; k < seeds_.size(); k += kSeedsPerMargin)
+      if (!flow_.reached(seeds_[k])) make_margin(cut, seeds_[k]);
+  }
+
+  // The node shares the margins of its neighbours. It keeps to the half of its interval on this
+  // side, so that it remains at zero for the other side too.
+  void make_margin(const ZeroCut& cut, int i) {
+    const double half = (*cut.input->thresholds)[i];
+    double margin = -cut.side * cut.excess(i);
+    if (!(margin < kLeastMargin * half && half <= std::numeric_limits<double>::max())) return;
+    for (int a = net_.begin(i); a < net_.end(i) && margin < kLeastMargin * half; ++a) {
+      const Arc& u = net_.arc(a);
+      if (flow_.reached(u.head) || closed_.contains(u.head)) continue;
+      const double difference = -cut.side * cut.excess(u.head) - margin;
+      const double room = u.capacity - cut.side * u.flow;
+      if (difference <= 0 || room <= 0) continue;
+      const double amount = std::fmin(0.5 * difference, half - margin);
+      const double flow = u.flow + cut.side * amount;
+      net_.set_flow(a, amount < room ? flow : cut.side * u.capacity);
+      margin += std::fmin(amount, room);
+    }
+  }
+
+  void resolve_support(const Input& input, const std::vector<int>& nodes, int side,
+                       Eigen::VectorXd& b) {
+    if (last_.size() == 0 || !resolve_again(input, nodes, side, b))
+      resolve(input, connected_parts(*graph_, nodes), side, b);
+  }
+
+  // Starts from the last blocks, for which the parts need not be known. Returns false if most of
+  // the blocks are wrong.
+  bool resolve_again(const Input& input, const std::vector<int>& nodes, int side,
+                     Eigen::VectorXd& b) {
+    for (int i : nodes) terms_.linear[i] = input.pull(i, side);
+    if (!total_variation_.resolve_again(nodes, last_, b)) return false;
+    for (int i : nodes)
+      if (side * b[i] < 0) b[i] = 0;  // rounding near zero
+    return true;
   }
 
   void resolve(const Input& input, const Parts& parts, int side, Eigen::VectorXd& b) {
+    std::vector<double> centres;
     for (const auto& part : parts) {
       const double centre = centre_of(input, part, side);
-      for (int i : part) {
-        centre_[i] = centre;
-        terms_.linear[i] = input.pull(i, side, centre);
-      }
+      centres.push_back(centre);
+      for (int i : part) terms_.linear[i] = input.pull(i, side, centre);
     }
-    total_variation_.resolve(parts, last_, b);
-    for (const auto& part : parts)
-      for (int i : part) {
-        b[i] += centre_[i];
+    if (side != 0 || !total_variation_.resolve_again(nodes_, last_, b))
+      total_variation_.resolve(parts, b);
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      for (int i : parts[k]) {
+        b[i] += centres[k];
         if (side * b[i] < 0) b[i] = 0;  // rounding near zero
       }
   }
@@ -204,12 +283,14 @@ class FusedProx {
   Network net_;
   NodeTerms terms_;
   MaxFlow flow_;
+  ClosedSeeds closed_;
   TotalVariation total_variation_;
-  Eigen::VectorXd centre_;
   Eigen::VectorXd last_;  // the last solution, empty before the first
   double theta_ = std::numeric_limits<double>::quiet_NaN();
-  Parts parts_;  // components of the graph
-  std::vector<int> seeds_;
+  int calls_ = 0;
+  std::vector<int> nodes_;  // all of the graph
+  Parts parts_;             // its components
+  std::vector<int> seeds_, candidates_;
 };
 
 }  // namespace n2gfl

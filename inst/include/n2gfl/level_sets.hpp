@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -20,7 +19,7 @@ namespace n2gfl {
 
 // The node terms of the problem.
 struct NodeTerms {
-  Eigen::VectorXd mass;
+  const double* mass = nullptr;
   Eigen::VectorXd linear;
 
   // Given a flow, node i alone prefers the value rest_i / mass_i. If the flow is optimal, that is
@@ -61,8 +60,12 @@ class LevelSets {
         scratch_(network.nodes()) {}
 
   // Finds b on the given nodes. The flow on arcs that leave them is not changed.
-  void resolve(std::vector<int> nodes, Eigen::VectorXd& b) {
-    nodes_ = std::move(nodes);
+  void resolve(const std::vector<int>& nodes, Eigen::VectorXd& b) {
+    resolve(nodes.data(), nodes.data() + nodes.size(), b);
+  }
+
+  void resolve(const int* begin, const int* end, Eigen::VectorXd& b) {
+    nodes_.assign(begin, end);
     pieces_.clear();
     parts_ = 1;
     for (int i : nodes_) part_[i] = 0;

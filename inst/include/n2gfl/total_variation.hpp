@@ -1,11 +1,11 @@
 // All levels of a total-variation problem on some nodes of a graph. Small problems are solved by
 // the exact divide and conquer. In large problems large constant regions make that slow. There,
 // fast sweeps find an approximate flow, from which most of the solution is guessed and proved;
-// only the rest is solved by divide and conquer.
+// only the rest is solved by divide and conquer. After a similar problem the blocks of its solution
+// are the guess, whatever the size.
 #pragma once
 
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -29,24 +29,40 @@ class TotalVariation {
 
   // Finds b on the nodes of the given components. Components are solved separately, so rounding in
   // one cannot affect another with much smaller values. The flow on arcs that leave them is not
-  // changed. `old` is the solution of the previous problem, which the flow belongs to; empty if
-  // there is none.
-  void resolve(const Parts& parts, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
-    for_large(parts, b, [&](const std::vector<int>& part) { resolve_large(part, old, b); });
+  // changed.
+  void resolve(const Parts& parts, Eigen::VectorXd& b) {
+    levels_.resolve(for_large(parts, [&](const std::vector<int>& part) {
+      sweep_and_guess(part, b);
+      repair(b);
+    }), b);
+  }
+
+  // The same on any nodes, starting from the blocks of `old`, the solution of the previous problem,
+  // which the flow belongs to; empty if there is none. Returns false if most blocks of the old
+  // solution are wrong; then b is undefined.
+  bool resolve_again(const std::vector<int>& nodes, const Eigen::VectorXd& old,
+                     Eigen::VectorXd& b) {
+    if (old.size() == 0) return false;
+    guess_.guess_again(nodes, old, b);
+    const double most = kMostDoubtful * static_cast<double>(nodes.size());
+    if (static_cast<double>(guess_.count_doubtful(b)) > most) return false;
+    repair(b);
+    return true;
   }
 
   // Finds only an approximate flow on them. The values in b are undefined afterwards.
   void approach(const Parts& parts, Eigen::VectorXd& b) {
-    for_large(parts, b, [&](const std::vector<int>& part) {
+    levels_.resolve(for_large(parts, [&](const std::vector<int>& part) {
       FlowSweeps sweeps(*net_, *poll_, *terms_, part);
       sweeps.run(kFirstRound.sweeps, kFirstRound.least_gain, kFirstRound.momentum);
-    });
+    }), b);
   }
 
  private:
   static constexpr double kNear = 1e-3;   // share of the scale: neighbours in a guessed block
   static constexpr double kStuck = 0.02;  // share of the scale, times sqrt(number of nodes)
-  static constexpr double kMostMisfits = 0.05;  // share of the nodes; with more, sweeps are faster
+  // Share of the nodes: if more of the old blocks seem wrong, a new guess is faster.
+  static constexpr double kMostDoubtful = 0.35;
 
   struct Round {
     int sweeps;
@@ -62,9 +78,9 @@ class TotalVariation {
     return static_cast<int>(nodes.size()) < large_ || arcs <= 2 * nodes.size();
   }
 
-  // Applies `solve` to large components one by one, and the exact method to the others.
+  // Applies `solve` to large components one by one. Returns the nodes of the others.
   template <class Solve>
-  void for_large(const Parts& parts, Eigen::VectorXd& b, Solve solve) {
+  std::vector<int> for_large(const Parts& parts, Solve solve) {
     std::vector<int> small;
     for (const auto& part : parts) {
       if (suits_levels(part))
@@ -72,22 +88,15 @@ class TotalVariation {
       else
         solve(part);
     }
-    levels_.resolve(std::move(small), b);
+    return small;
   }
 
-  void resolve_large(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
-    if (!guess_again(nodes, old, b)) sweep_and_guess(nodes, b);
-    for (const auto& block : guess_.failures()) levels_.resolve(block, b);
-    for (auto wrong = guess_.misfits(b); !wrong.empty(); wrong = guess_.misfits(b))
-      levels_.resolve(wrong, b);
-  }
-
-  // True if most blocks of the old solution are still right.
-  bool guess_again(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b) {
-    if (old.size() == 0) return false;
-    guess_.guess_again(nodes, old, b);
-    return static_cast<double>(guess_.count_misfits(b)) <=
-           kMostMisfits * static_cast<double>(nodes.size());
+  // Solves the blocks again that were guessed wrong.
+  void repair(Eigen::VectorXd& b) {
+    do {
+      for (std::size_t k = 0; k < guess_.wrong(); ++k)
+        levels_.resolve(guess_.wrong_begin(k), guess_.wrong_end(k), b);
+    } while (guess_.find_misfits(b));
   }
 
   static constexpr Round kFirstRound{400, 2e-8, 0.985f};

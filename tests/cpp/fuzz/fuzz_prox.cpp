@@ -31,6 +31,8 @@ constexpr Long kInfinity = std::numeric_limits<Long>::infinity();
 
 using Problem = testing::ProxProblem;
 
+const Sign kSigns[] = {Sign::nonnegative, Sign::nonpositive, Sign::free};
+
 std::vector<Edge> grid_edges(int width, int height) {
   std::vector<Edge> edges;
   for (int y = 0; y < height; ++y)
@@ -166,8 +168,7 @@ Problem draw(Random& random) {
   draw_terms(p, random);
   const double strength[] = {0, 0.1, 1, 1, 10, 1e6};
   p.theta = strength[random() % 6];
-  const Sign signs[] = {Sign::nonnegative, Sign::nonpositive, Sign::free};
-  p.sign = signs[random() % 3];
+  p.sign = kSigns[random() % 3];
   if (random() % 4 == 0) scale_components(p, random);
   if (random() % 8 == 0) scale_all(p, random() % 2 ? 1e-290 : 1e290);
   if (random() % 16 == 0) scale_all(p, 1e-310);  // denormal
@@ -176,6 +177,22 @@ Problem draw(Random& random) {
   for (const Edge& e : p.edges) largest = std::fmax(largest, many * p.theta * e.weight);
   if (!(largest < 1e305)) scale_all(p, 1e-20);  // sums must stay finite
   return p;
+}
+
+// A similar problem, as the next step of a solver: all values change together, all a little, or a
+// few a lot. Sometimes the strengths or the sign change too.
+void change(Problem& p, int call, Random& random) {
+  const int kind = call == 0 ? 0 : 1 + below(random, 3);
+  const double share = std::pow(10.0, uniform(random, -4, -0.5));
+  if (kind == 0) p.z *= 1.1;
+  for (int i = 0; i < p.n; ++i) {
+    if (kind == 1) p.z[i] *= 1 + share * uniform(random, -1, 1);
+    if (kind == 2 && below(random, 8) == 0) p.z[i] *= uniform(random, -2, 2);
+  }
+  if (kind == 3) p.z = (1 - share) * p.z + share * VectorXd::Constant(p.n, p.z.mean());
+  if (random() % 4 == 0) p.theta *= uniform(random, 0.5, 1.5);
+  if (random() % 8 == 0) p.thresholds *= uniform(random, 0.5, 1.5);
+  if (random() % 8 == 0) p.sign = kSigns[random() % 3];
 }
 
 // phi(b) - min phi for phi(b) = m/2 b^2 - r b + a |b| under the sign.
@@ -286,7 +303,7 @@ fuzz::Outcome fuzz::prox_case(std::uint32_t seed) {
           << static_cast<int>(p.sign) << ", large " << large;
   outcome.setting = setting.str();
   VectorXd b;
-  for (int call = 0; call < 3 && outcome.wrong.empty(); ++call) {  // cold, then warm
+  for (int call = 0; call < 6 && outcome.wrong.empty(); ++call) {  // cold, then warm
     prox.solve(p.z, p.masses, p.thresholds, p.theta, p.sign, b);
     outcome.wrong = verdict(p, graph, prox.network(), b);
     const double gap = prox.gap(p.z, p.masses, p.thresholds, p.theta, p.sign, b);
@@ -297,7 +314,7 @@ fuzz::Outcome fuzz::prox_case(std::uint32_t seed) {
       own << " its own gap is " << gap << " in call " << call;
       outcome.wrong += own.str();
     }
-    p.z *= 1.1;
+    change(p, call, random);
   }
   return outcome;
 }
