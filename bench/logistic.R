@@ -85,7 +85,7 @@ run_adelie <- function(p, data, file) {
     fit <- adelie::grpnet(data$x, adelie::glm.binomial(data$y), penalty = data$penalised,
                           lmda_path_size = p$rows, min_ratio = 0.02, standardize = FALSE,
                           early_exit = FALSE)
-    path_end(fit$lambda)
+    path_end(fit$state$lmdas)
   }, file, "adelie")
 }
 
