@@ -226,12 +226,11 @@ print_comparison_head <- function() {
              "peer s", "peer CPU s", "peer MB", "ratio", "bar", "met")
 }
 
-# The children return `gap` and `passes`; `peer_run` avoids running a peer twice.
-print_comparison <- function(script, name, peer, bar, limit = 600, peer_run = NULL) {
+# The children return `gap` and `passes`.
+print_comparison <- function(script, name, peer, bar, limit = 600) {
   ours <- run_child(script, c("run", name, "n2gfl"), limit)
-  if (is.null(peer_run)) peer_run <- run_child(script, c("run", name, peer), limit)
+  peer_run <- run_peer(script, name, peer, limit)
   gap <- ours$answer$gap
   print_row(name, time_cells(ours, limit), gap_cell(gap), short(max(ours$answer$passes, 0)), peer,
             time_cells(peer_run, limit), ratio_cells(ours, peer_run, bar, limit, gap = max(gap, 0)))
-  invisible(peer_run)
 }
