@@ -1,14 +1,19 @@
-# Cross-validation beside single paths: time, forked workers, and memory beyond x.
+# Cross-validation with 10 folds: beside single paths (time, forked workers, and memory beyond x),
+# and with the default grid beside an earlier core.
 #
 #   Rscript bench/cv.R            all problems
 #   Rscript bench/cv.R 28,000     those whose name contains "28,000"
 #
-# 10 folds of the logistic path of bench/logistic.R. A fold is a set of weights on the one x, so its
-# path should take as long as a single path, and no run should need a copy of x.
+# A fold is a set of weights on the one x, so its path should take as long as a single path, and no
+# run should need a copy of x. The times of the earlier core are in bench/before.csv.
 source("bench/helpers.R")
 source("bench/data.R")
+script <- "bench/cv.R"
+limit <- 1800  # of a default cross-validation
 
-problems <- list("logistic, d 28,000" = "d 28,000")
+# The path of bench/logistic.R, and all that a user gets without choosing penalties.
+one_path <- list("logistic, d 28,000" = "d 28,000")
+default_grid <- list("default grid, d 28,000" = "d 28,000", "default grid, d 223,000" = "d 223,000")
 
 # Writes the largest sum of the workers' private memory, measured five times a second, to `file` in
 # kB.
@@ -20,22 +25,28 @@ watch_workers <- function(file) {
   system(paste("sh -c", shQuote(watcher)), wait = FALSE)
 }
 
-# The scores are returned to show that workers do not change them.
-run_method <- function(name, method, file) {
-  data <- shell_data(problems[[name]])
-  if (method == "data") return()
-  arguments <- list(data$x, data$y, data$graph, family = "binomial", nlambda1 = 10,
-                    lambda2 = 0.02 * max(data$products), thresh = gap_bar)
+cross_validate <- function(data, ...) {
+  cv <- n2gfl::cv.n2gfl(data$x, data$y, data$graph, family = "binomial",
+                        foldid = rep_len(1:10, nrow(data$x)), ...)
+  gaps <- c(cv$grid$gap, unlist(lapply(cv$fold.fits, `[[`, "gap")))
+  # The scores are returned to show that workers do not change them.
+  list(cvm = cv$cvm, gap = max(gaps), rows = nrow(cv$grid))
+}
+
+run_default_grid <- function(data, file) measure(function() cross_validate(data), file)
+
+run_one_path <- function(data, method, file) {
+  grid <- list(nlambda1 = 10, lambda2 = 0.02 * max(data$products), thresh = gap_bar)
   workers <- tempfile()
   if (method == "two workers") {
     future::plan("multicore", workers = 2)
     watch_workers(workers)
   }
   measure(function() {
-    if (method == "path") return(list(gap = max(do.call(n2gfl::n2gfl, arguments)$grid$gap)))
-    cv <- do.call(n2gfl::cv.n2gfl, c(arguments, list(foldid = rep_len(1:10, nrow(data$x)))))
-    gaps <- c(cv$grid$gap, unlist(lapply(cv$fold.fits, `[[`, "gap")))
-    list(cvm = cv$cvm, gap = max(gaps))
+    if (method != "path") return(do.call(cross_validate, c(list(data), grid)))
+    fit <- do.call(n2gfl::n2gfl,
+                   c(list(data$x, data$y, data$graph, family = "binomial"), grid))
+    list(gap = max(fit$grid$gap))
   }, file)
   run <- readRDS(file)
   run$x <- megabytes_of(data$x)
@@ -46,8 +57,13 @@ run_method <- function(name, method, file) {
   saveRDS(run, file)
 }
 
-print_problem <- function(name) {
-  script <- "bench/cv.R"
+run_method <- function(name, method, file) {
+  data <- shell_data(c(one_path, default_grid)[[name]])
+  if (method == "data") return()
+  if (name %in% names(one_path)) run_one_path(data, method, file) else run_default_grid(data, file)
+}
+
+print_one_path <- function(name) {
   prepare_data(script, name, name)
   run <- function(method) run_child(script, c("run", name, method))
   path <- run("path")
@@ -68,11 +84,38 @@ print_problem <- function(name) {
       short(two$added / two$x), "", "")
 }
 
+# The earlier times are those of another day: CPU seconds are compared.
+print_default_grid <- function(name, before) {
+  prepare_data(script, name, name)
+  after <- run_child(script, c("run", name, "cv"), limit)
+  earlier <- as.list(before[match(name, before$problem), ])
+  gap <- after$answer$gap
+  print_row(name, short(earlier$seconds), short(earlier$cpu), seconds(after, limit),
+            seconds(after, limit, "cpu"),
+            ratio_cells(after, earlier, 0.5, limit, gap = max(gap, 0)), gap_cell(gap),
+            max(after$answer$rows, 0), short(max(after$added, 0)))
+}
+
+print_default_grids <- function(names) {
+  if (length(names) == 0) return(invisible())
+  file <- "bench/before.csv"
+  say("")
+  print_title("Cross-validation with 10 folds and the default grid",
+              "Ratio: CPU seconds now over those before.",
+              sub("^# *", "", grep("^#", readLines(file), value = TRUE)),
+              "MB added: memory beyond the data.")
+  print_head("problem", "before s", "before CPU s", "s", "CPU s", "ratio", "bar", "met",
+             "worst gap", "rows", "MB added")
+  before <- utils::read.csv(file, comment.char = "#")
+  for (name in names) print_default_grid(name, before)
+}
+
 main <- function(part) {
   print_title("Cross-validation with 10 folds")
   print_machine()
   print_head("problem", "what", "s", "CPU s", "of s", "of CPU s", "ratio", "bar", "met")
-  for (name in wanted(names(problems), part)) print_problem(name)
+  for (name in wanted(names(one_path), part)) print_one_path(name)
+  print_default_grids(wanted(names(default_grid), part))
   print_worst_gap()
   keep_results("cv", part)
 }

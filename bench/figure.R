@@ -4,12 +4,16 @@
 source("bench/helpers.R")
 source("bench/results.R")
 
-colours <- c(glmnet = "#4477AA", flsa = "#228833", genlasso = "#CCBB44", igraph = "#EE6677")
+colours <- c(glmnet = "#4477AA", adelie = "#66CCEE", biglasso = "#AA3377", flsa = "#228833",
+             genlasso = "#CCBB44", igraph = "#EE6677")
 
-# The rows that get a bar: one of each kind, the largest.
+# The rows that get a bar: one of each kind, the largest. Rows that differ in lambda2 only are the
+# same problem to peers without fusion: glmnet is enough there.
 shown <- function(rows) {
-  largest <- grepl("d = 10000|d 223,000", rows$problem) | rows$peer != "glmnet"
-  rows[largest & rows$peer %in% names(colours) & !is.na(rows$number), ]
+  lasso <- rows$peer %in% c("glmnet", "adelie", "biglasso")
+  largest <- grepl("d = 10000|d 223,000", rows$problem) | !lasso
+  repeated <- grepl("lambda2", rows$problem) & rows$peer %in% c("adelie", "biglasso")
+  rows[largest & !repeated & rows$peer %in% names(colours) & !is.na(rows$number), ]
 }
 
 # The label of a bar: the problem, and the peer's problem if it is another one.

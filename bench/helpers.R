@@ -4,7 +4,8 @@
 # N2GFL_BENCH_SMALL=1 shrinks the problems to test the scripts; its numbers mean nothing.
 
 if (!file.exists("DESCRIPTION")) stop("Please run this from the top of the source tree.")
-.libPaths(c(file.path("out", "lib"), .libPaths()))
+# The package, then the newest peers (tools/setup.R); the tests use older ones.
+.libPaths(c(file.path("out", c("lib", "bench-lib")), .libPaths()))
 Sys.setenv(OPENBLAS_NUM_THREADS = 1)  # one thread, unless a row says otherwise
 
 small <- nzchar(Sys.getenv("N2GFL_BENCH_SMALL"))
@@ -35,6 +36,19 @@ run_child <- function(script, arguments, limit = 600) {
   if (status != 0) stop("`", paste(c("Rscript", script, arguments), collapse = " "), "` failed")
   if (file.exists(file)) readRDS(file)
 }
+
+has_package <- function(name) nzchar(system.file(package = name))
+
+# As run_child(), but a peer that fails or is not installed does not stop the script.
+run_peer <- function(script, name, peer, limit) {
+  if (!has_package(peer)) return(no_run)
+  tryCatch(run_child(script, c("run", name, peer), limit), error = function(e) {
+    message(conditionMessage(e))
+    no_run
+  })
+}
+
+no_run <- list(seconds = NA_real_, cpu = NA_real_, peak = NA_real_)
 
 # The data of a row are made by a child too, once for each `key`: a method's process only reads
 # them.
@@ -134,12 +148,16 @@ print_title <- function(title, ...) {
 print_machine <- function(peers = character()) {
   cpu <- "/proc/cpuinfo"
   model <- if (file.exists(cpu)) grep("^model name", readLines(cpu), value = TRUE)[1] else NA
-  versions <- vapply(c("n2gfl", peers), function(p) paste(p, utils::packageVersion(p)), "")
+  versions <- vapply(c("n2gfl", peers), function(p) paste(p, version_of(p)), "")
   say(format(Sys.Date()), ", ", sub(".*: *", "", model), ", R ", as.character(getRversion()), ", ",
       paste(versions, collapse = ", "), ". One thread unless a row says otherwise; s: seconds by ",
       "the clock, CPU s: of the processor; medians of three runs where one takes less than 20 s; ",
       "MB: peak of the whole process with its data; passes: products X'r a fit; bar: what ",
       "`ratio` must not exceed.\n")
+}
+
+version_of <- function(package) {
+  if (has_package(package)) as.character(utils::packageVersion(package)) else "(not installed)"
 }
 
 print_worst_gap <- function() {
@@ -156,13 +174,18 @@ keep_results <- function(name, part) {
 
 # ---- cells ---------------------------------------------------------------------
 
-short <- function(x, digits = 3) format(signif(x, digits), scientific = abs(x) < 1e-4 && x != 0)
+short <- function(x, digits = 3) {
+  if (is.na(x)) return("-")
+  format(signif(x, digits), scientific = abs(x) < 1e-4 && x != 0)
+}
 
 seconds <- function(run, limit, clock = "seconds") {
   if (is.null(run)) sprintf("> %g", limit) else short(run[[clock]])
 }
 
-megabytes <- function(run) if (is.null(run)) "-" else sprintf("%.0f", run$peak)
+megabytes <- function(run) {
+  if (is.null(run) || is.na(run$peak)) "-" else sprintf("%.0f", run$peak)
+}
 
 time_cells <- function(run, limit) {
   c(seconds(run, limit), if (is.null(run)) "-" else short(run$cpu), megabytes(run))
@@ -174,13 +197,22 @@ gap_cell <- function(gap) {
   paste0(short(gap, 2), if (gap > gap_bar) " (not met)")
 }
 
-# The ratio, the bar and whether it is met. A run that was stopped (NULL) took at least the limit.
-ratio_cells <- function(ours, peer, bar = NA, limit = NA, clock = "cpu", gap = 0) {
+# The ratio of times. A run that was stopped (NULL) took at least the limit.
+time_ratio <- function(ours, peer, limit = NA, clock = "cpu") {
   time <- function(run) if (is.null(run)) limit else run[[clock]]
-  ratio <- time(ours) / time(peer)
+  time(ours) / time(peer)
+}
+
+ratio_cell <- function(ours, peer, limit = NA, clock = "cpu") {
   bound <- if (is.null(ours)) "> " else if (is.null(peer)) "< " else ""
-  met <- !is.null(ours) && gap <= gap_bar && ratio <= bar
-  c(paste0(bound, short(ratio)), bar_cells(bar, met))
+  ratio <- time_ratio(ours, peer, limit, clock)
+  if (is.na(ratio)) "-" else paste0(bound, short(ratio))
+}
+
+# The ratio, the bar and whether it is met.
+ratio_cells <- function(ours, peer, bar = NA, limit = NA, clock = "cpu", gap = 0) {
+  met <- !is.null(ours) && gap <= gap_bar && time_ratio(ours, peer, limit, clock) <= bar
+  c(ratio_cell(ours, peer, limit, clock), bar_cells(bar, met))
 }
 
 bar_cells <- function(bar, met) {
@@ -194,12 +226,11 @@ print_comparison_head <- function() {
              "peer s", "peer CPU s", "peer MB", "ratio", "bar", "met")
 }
 
-# The children return `gap` and `passes`; `peer_run` avoids running a peer twice.
-print_comparison <- function(script, name, peer, bar, limit = 600, peer_run = NULL) {
+# The children return `gap` and `passes`.
+print_comparison <- function(script, name, peer, bar, limit = 600) {
   ours <- run_child(script, c("run", name, "n2gfl"), limit)
-  if (is.null(peer_run)) peer_run <- run_child(script, c("run", name, peer), limit)
+  peer_run <- run_peer(script, name, peer, limit)
   gap <- ours$answer$gap
   print_row(name, time_cells(ours, limit), gap_cell(gap), short(max(ours$answer$passes, 0)), peer,
             time_cells(peer_run, limit), ratio_cells(ours, peer_run, bar, limit, gap = max(gap, 0)))
-  invisible(peer_run)
 }

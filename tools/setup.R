@@ -37,16 +37,25 @@ programs <- list(check = c("pandoc", "qpdf", "tidy"), lint = "clang-tidy")
 # R packages that Debian 12 does not have.
 only_cran <- c("flsa", "genlasso", "gifti", "oro.nifti", "penalized", "RNifti", "stabm", "stabs")
 
+# What only bench/ compares with. These packages get a library of their own, so that the tests keep
+# the versions that they compare with; bench/helpers.R looks there first.
+peers <- c("glmnet (>= 5.2)", "adelie", "biglasso")
+peer_library <- file.path("out", "bench-lib")
+# adelie uses std::atomic without including its header.
+peer_flags <- c(adelie = "-include atomic")
+
 log_file <- file.path("out", "setup.log")
 
 say <- function(...) cat(..., "\n", sep = "")
 
 quoted <- function(names) paste0('"', names, '"', collapse = ", ")
 
+package_name <- function(entry) sub(" .*", "", entry)
+
 # "testthat (>= 3.0.0)" -> is there, and new enough?
-is_installed <- function(entry) {
-  name <- sub(" .*", "", entry)
-  found <- suppressWarnings(utils::packageDescription(name, fields = "Version"))
+is_installed <- function(entry, libraries = NULL) {
+  name <- package_name(entry)
+  found <- suppressWarnings(utils::packageDescription(name, libraries, fields = "Version"))
   if (is.na(found)) return(FALSE)
   at_least <- sub(".*>= *([0-9.-]+).*", "\\1", entry)
   at_least == entry || package_version(found) >= at_least
@@ -54,7 +63,7 @@ is_installed <- function(entry) {
 
 missing_packages <- function(target) {
   entries <- unique(unlist(packages[needs[[target]]]))
-  unique(sub(" .*", "", Filter(Negate(is_installed), entries)))
+  unique(package_name(Filter(Negate(is_installed), entries)))
 }
 
 missing_programs <- function(target) {
@@ -135,15 +144,49 @@ use_some_cran_mirror <- function() {
   options(timeout = max(600, getOption("timeout")))
 }
 
-install_from_cran <- function(wanted) {
-  library <- writable_library()
+# `makevars` is a file with settings for the compiler, instead of the user's own.
+install_from_cran <- function(wanted, library = writable_library(), jobs = 2, makevars = NULL) {
   say("Installing from CRAN into ", library, ": ", paste(wanted, collapse = " "))
   # In a separate R process, so that all output can go to the log.
-  code <- sprintf(
-    'options(repos = c(CRAN = "%s"), timeout = 600); install.packages(c(%s), "%s", Ncpus = 2)',
-    getOption("repos")["CRAN"], quoted(wanted), library)
-  system(paste(shQuote(file.path(R.home("bin"), "Rscript")), "-e", shQuote(code),
+  code <- sprintf(paste(
+    'options(repos = c(CRAN = "%s"), timeout = 600); .libPaths(c("%s", .libPaths()));',
+    'install.packages(c(%s), "%s", Ncpus = %d)'),
+    getOption("repos")["CRAN"], library, quoted(wanted), library, jobs)
+  system(paste(if (length(makevars)) paste0("R_MAKEVARS_USER=", shQuote(makevars)),
+               shQuote(file.path(R.home("bin"), "Rscript")), "-e", shQuote(code),
                ">>", log_file, "2>&1 </dev/null"))
+}
+
+# ---- the peers of bench/ ---------------------------------------------------
+
+missing_peers <- function() {
+  there <- function(peer) is_installed(peer, c(peer_library, .libPaths()))
+  Filter(Negate(there), peers)
+}
+
+# The user's settings for the compiler and these flags; NULL if there are no flags.
+makevars_with <- function(flags) {
+  if (is.na(flags)) return(NULL)
+  file <- tempfile("Makevars")
+  user <- tools::makevars_user()
+  writeLines(c(if (length(user)) readLines(user), paste("CXX17FLAGS +=", flags)), file)
+  file
+}
+
+# One package after the other, so that one that fails does not stop the others. The tables are made
+# without the peers that cannot be installed, and with an older glmnet if there is one.
+install_peers <- function() {
+  wanted <- package_name(missing_peers())
+  if (length(wanted) == 0) return(invisible())
+  dir.create(peer_library, recursive = TRUE, showWarnings = FALSE)
+  use_some_cran_mirror()
+  say("Installing peers for `make bench`; this may take half an hour, details in ", log_file, ".")
+  for (name in wanted)
+    install_from_cran(name, normalizePath(peer_library), 1, makevars_with(peer_flags[name]))
+  rest <- missing_peers()
+  if (length(rest))
+    say("Could not install ", paste(rest, collapse = ", "), " (see ", log_file,
+        "): the tables are made with the peers that are there.")
 }
 
 # ---- the way through -------------------------------------------------------
@@ -165,10 +208,7 @@ stop_with <- function(...) {
   quit(status = 1)
 }
 
-main <- function(target) {
-  if (!target %in% names(needs))
-    stop_with("tools/setup.R: unknown target '", target, "', expected one of ",
-              paste(names(needs), collapse = ", "), ".")
+install_all <- function(target) {
   wanted <- missing_packages(target)
   commands <- missing_programs(target)
   if (length(wanted) == 0 && length(commands) == 0) return(invisible())
@@ -192,6 +232,14 @@ main <- function(target) {
     stop_with("Could not install ", paste(c(rest, commands), collapse = ", "), " (see ", log_file,
               "): please run ", commands_by_hand(rest, commands), ".")
   say("Installed everything.")
+}
+
+main <- function(target) {
+  if (!target %in% names(needs))
+    stop_with("tools/setup.R: unknown target '", target, "', expected one of ",
+              paste(names(needs), collapse = ", "), ".")
+  install_all(target)
+  if (target == "bench") install_peers()
 }
 
 main(commandArgs(trailingOnly = TRUE)[1])
