@@ -122,7 +122,7 @@ TEST(an_added_loss_is_fitted_and_certified_by_the_core_as_it_is) {
         solver = std::make_unique<n2gfl::RegionPursuit>(model);
       else
         solver = std::make_unique<n2gfl::ProximalGradient>(
-            model, std::make_unique<n2gfl::FusedPenalty>(model), true);
+            model, std::make_unique<n2gfl::FusedPenalty>(model), n2gfl::Steps::with_jumps);
       const n2gfl::Solution s = solver->solve(0.05, lambda2, 1e-8, 100000);
       VectorXd beta = VectorXd::Zero(8);
       for (std::size_t k = 0; k < s.index.size(); ++k) beta[s.index[k]] = s.value[k];

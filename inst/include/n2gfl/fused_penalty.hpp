@@ -44,15 +44,28 @@ class FusedPenalty final : public Penalty {
     return size + lambda2_ * variation;
   }
 
+  bool add_slope(const VectorXd& beta, VectorXd& slope) const override {
+    for (int i = 0; i < model_.features(); ++i) {
+      if (beta[i] == 0) continue;
+      slope[i] += thresholds_[i] * direction(beta[i]);
+      for (int a = model_.graph.begin(i); a < model_.graph.end(i); ++a)
+        slope[i] += lambda2_ * model_.graph.weight(a) *
+                    direction(beta[i] - beta[model_.graph.head(a)]);
+    }
+    return true;
+  }
+
   void prox(const VectorXd& z, double step, VectorXd& b) override {
     prox_.solve(z, ones_, step * thresholds_, step * lambda2_,
                 model_.nonnegative ? Sign::nonnegative : Sign::free, b);
   }
 
-  double gap(const VectorXd&, const VectorXd& residual, double objective, double thresh) override {
+  double gap(const VectorXd&, const VectorXd& residual, double objective, double thresh,
+             VectorXd& products) override {
     theta_ = free_.feasible(residual);
     gradient_.set_residual(theta_);
     gradient_.compute_all();
+    take_products(residual, products);
     const double rounding = model_.rounding(residual) + network_.refresh_outflow();
     auto gap_of = [&](const Leftover& left) {
       return relative_gap(model_, objective, theta_, left, rounding);
@@ -62,6 +75,16 @@ class FusedPenalty final : public Penalty {
   }
 
  private:
+  static int direction(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
+
+  // X'residual, which is known if theta is the residual.
+  void take_products(const VectorXd& residual, VectorXd& products) {
+    if (theta_ != residual)
+      return model_.x.transpose_times(residual, products, model_.threads, model_.poll);
+    products.resize(model_.features());
+    for (int i = 0; i < model_.features(); ++i) products[i] = gradient_.value(i);
+  }
+
   Model& model_;
   FusedProx prox_;
   Network network_;

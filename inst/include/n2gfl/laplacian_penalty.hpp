@@ -75,9 +75,10 @@ class LaplacianPenalty final : public Penalty {
     return !model_.nonnegative && z < -threshold ? z + threshold : 0.0;
   }
 
-  double gap(const VectorXd& beta, const VectorXd& residual, double objective, double) override {
-    VectorXd gradient;
-    model_.x.transpose_times(residual, gradient, model_.threads, model_.poll);
+  double gap(const VectorXd& beta, const VectorXd& residual, double objective, double,
+             VectorXd& products) override {
+    model_.x.transpose_times(residual, products, model_.threads, model_.poll);
+    VectorXd gradient = products;
     for (int i = 0; i < model_.features(); ++i) gradient[i] -= slope(beta, i);
     return gap_at(beta, residual, objective, gradient);
   }

@@ -173,8 +173,8 @@ class Path {
       penalty = std::make_unique<FusedPenalty>(*model_);
     else
       penalty = std::make_unique<LaplacianPenalty>(*model_);
-    iterative_ = std::make_unique<ProximalGradient>(*model_, std::move(penalty),
-                                                    settings_.algorithm == "fista");
+    const Steps steps = settings_.algorithm == "fista" ? Steps::accelerated : Steps::plain;
+    iterative_ = std::make_unique<ProximalGradient>(*model_, std::move(penalty), steps);
   }
 
   // The answer of the solver, or of fista if the solver gives up. A solver that gave up before its
@@ -186,7 +186,7 @@ class Path {
     const bool first = stand_in_ == nullptr;
     if (first)
       stand_in_ = std::make_unique<ProximalGradient>(
-          *model_, std::make_unique<FusedPenalty>(*model_), true);
+          *model_, std::make_unique<FusedPenalty>(*model_), Steps::with_jumps);
     if (first || s.iterations > 0) stand_in_->start(s);
     return solve_by(*stand_in_, row, with_proof);
   }

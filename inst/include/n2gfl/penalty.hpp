@@ -20,12 +20,17 @@ class Penalty {
 
   virtual double value(const VectorXd& beta) const = 0;  // includes the smooth part
 
+  // Adds the slope of the penalty along changes of beta that keep zeros and equal neighbours.
+  // Returns false if the penalty is not linear along such changes.
+  virtual bool add_slope(const VectorXd&, VectorXd&) const { return false; }
+
   // argmin_b 1/2 |b - z|^2 + step * (penalty without its smooth part)
   virtual void prox(const VectorXd& z, double step, VectorXd& b) = 0;
 
   // Relative duality gap at beta; `residual` belongs to the loss, `objective` is the primal value.
+  // `products` gets X'residual.
   virtual double gap(const VectorXd& beta, const VectorXd& residual, double objective,
-                     double thresh) = 0;
+                     double thresh, VectorXd& products) = 0;
 };
 
 }  // namespace n2gfl

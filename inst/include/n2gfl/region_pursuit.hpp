@@ -493,18 +493,16 @@ class RegionPursuit final : public PathSolver {
       if (way > 0) balance_.run(terms, tolerance, smooth_.is_strong());
       terms.ignored = &balance_.mean();
       search(terms, seeds_among(candidates_, terms, tolerance), tolerance);
-      DualNorm::include(left, leftover_of_candidates(terms, tolerance));
+      DualNorm::include(left, leftover_of_candidates(terms));
       collect_pieces(way);
     }
     const double gap = relative_gap(theta_, left);
     return gap <= thresh || !std::isfinite(lambda1_) ? gap : sharper_gap(gap, thresh, tolerance);
   }
 
-  // Nodes that are neither candidates nor touched by the search are within the tolerance.
-  Leftover leftover_of_candidates(const GradientTerms& terms, double tolerance) const {
+  Leftover leftover_of_candidates(const GradientTerms& terms) const {
     Leftover left;
-    if (candidates_.size() < static_cast<std::size_t>(model_.features()) && scale() > 0)
-      left.ratio = tolerance / scale();
+    if (settled_excess_ > 0) left.ratio = settled_excess_ / scale();
     for (int i : candidates_)
       if (!search_.is_touched(i)) left.add(terms.violation(i), model_.threshold(lambda1_, i));
     for (int i : search_.touched()) left.add(terms.violation(i), model_.threshold(lambda1_, i));
@@ -536,18 +534,20 @@ class RegionPursuit final : public PathSolver {
   }
 
   // The nodes that may violate the certificate, with exact gradients. Nodes without threshold are
-  // all candidates, because their excess is summed.
+  // all candidates, because their excess is summed. The excess of all other nodes is at most
+  // settled_excess_, which is within the tolerance.
   void find_candidates(double tolerance) {
     gradient_.predict();
     candidates_.clear();
     uncertain_.clear();
+    settled_excess_ = 0;
     for (int k = 0; k < regions_.size(); ++k)
       for (int i : regions_[k].nodes) add_candidate(i);
     for (int i : not_settled_at_once(tolerance))
-      if (regions_.of(i) < 0 && may_violate(i, tolerance)) add_candidate(i);
+      if (regions_.of(i) < 0 && !is_certain(i, tolerance)) add_candidate(i);
     compute_or_all(uncertain_);
     // Exact gradients settle most of them.
-    auto is_settled = [&](int i) { return regions_.of(i) < 0 && !may_violate(i, tolerance); };
+    auto is_settled = [&](int i) { return regions_.of(i) < 0 && is_certain(i, tolerance); };
     candidates_.erase(std::remove_if(candidates_.begin(), candidates_.end(), is_settled),
                       candidates_.end());
   }
@@ -564,23 +564,28 @@ class RegionPursuit final : public PathSolver {
                  *factor = model_.factor.data();
     const double lambda1 = std::min(lambda1_, std::numeric_limits<double>::max());
     const double reach = gradient_.reach();
-    const int d = model_.features();
-    passed_.resize(d);
+    passed_.resize(model_.features());
     int count = 0;
-    for (int i = 0; i < d; ++i) {
+    for (int i = 0; i < model_.features(); ++i) {
       const double net = norm[i] * guess[i] - outflow[i], t = lambda1 * factor[i];
       const double most = (model_.nonnegative ? net : std::fabs(net)) + norm[i] * reach - t;
+      const bool passes = !(most <= tolerance) || t == 0;
+      if (!passes && most > settled_excess_) settled_excess_ = most;
       passed_[count] = i;
-      count += !(most <= tolerance) || t == 0;
+      count += passes;
     }
     passed_.resize(count);
     return passed_;
   }
 
-  bool may_violate(int i, double tolerance) {
-    if (model_.threshold(lambda1_, i) == 0) return true;
-    if (norm_.terms(lambda1_, 1, &regions_).outlook(i) > tolerance) return true;
-    return !model_.nonnegative && norm_.terms(lambda1_, -1, &regions_).outlook(i) > tolerance;
+  bool is_certain(int i, double tolerance) {
+    const double t = model_.threshold(lambda1_, i);
+    if (t == 0) return false;
+    double most = norm_.terms(lambda1_, 1, &regions_).outlook(i);
+    if (!model_.nonnegative) most = std::max(most, norm_.terms(lambda1_, -1, &regions_).outlook(i));
+    if (!(most <= tolerance)) return false;
+    settled_excess_ = std::max(settled_excess_, most);
+    return true;
   }
 
   // ---- the answer
@@ -628,6 +633,7 @@ class RegionPursuit final : public PathSolver {
   std::vector<Piece> pieces_;
   std::vector<int> unsettled_;              // in a coarse round: nodes with new gradients
   std::vector<int> candidates_, uncertain_, passed_;  // in a certificate
+  double settled_excess_ = 0;               // of the nodes that are no candidates
 };
 
 }  // namespace n2gfl
