@@ -230,10 +230,13 @@ class FusedProx {
   // the blocks are wrong.
   bool resolve_again(const Input& input, const std::vector<int>& nodes, int side,
                      Eigen::VectorXd& b) {
-    for (int i : nodes) terms_.linear[i] = input.pull(i, side);
+    const double centre = centre_of(input, nodes, side);
+    for (int i : nodes) terms_.linear[i] = input.pull(i, side, centre);
     if (!total_variation_.resolve_again(nodes, last_, b)) return false;
-    for (int i : nodes)
+    for (int i : nodes) {
+      b[i] += centre;
       if (side * b[i] < 0) b[i] = 0;  // rounding near zero
+    }
     return true;
   }
 
