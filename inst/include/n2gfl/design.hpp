@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "loss.hpp"
+#include "parallel.hpp"
 #include "poll.hpp"
 
 namespace n2gfl {
@@ -185,6 +186,13 @@ class Design {
     });
   }
 
+  // Calls seen(j, survey) for every column, by several threads.
+  template <class Seen>
+  void survey_all(const VectorXd& v, int threads, Poll& poll, const Seen& seen) const {
+    const VectorXd part = nuisance_part(v);
+    for_each(cols_, threads, poll, [&](int j) { seen(j, survey(j, v, part)); });
+  }
+
   // What a model needs to know about column j, computed in one pass over it: x_j'v, two bounds
   // that hold for every u that is zero in rows without weight, and whether the column is finite.
   struct Survey {
@@ -195,7 +203,6 @@ class Design {
   };
 
   Survey survey(int j, const VectorXd& v, const VectorXd& part) const {
-    ++dots_;
     const Moments m = moments(j, v);
     const double removed = deconfounded() ? effects_.col(j).dot(part) : 0.0;
     const double mean_part = m.sum * m.sum / counted_rows_;
@@ -206,6 +213,7 @@ class Design {
   }
 
  private:
+  static constexpr int kBetweenPolls = 1 << 23;  // multiplications, some milliseconds
   static constexpr int kFetchedAtOnce = 8;  // doubles per cache line
   static constexpr int kFetched = 1024;     // of a column; the hardware prefetches the rest
   using Column = Eigen::Map<const VectorXd>;
@@ -227,19 +235,16 @@ class Design {
     return scale(j) * (raw_dot(j, v) - removed);
   }
 
+  // Polls now and then: not within a loop, where an exception would end the program.
   template <class Dot>
   void for_each(int count, int threads, Poll& poll, const Dot& dot) const {
-    constexpr int kBlock = 4096;
-    for (int begin = 0; begin < count; begin += kBlock) {
-      const int end = std::min(count, begin + kBlock);
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-#endif
-      for (int k = begin; k < end; ++k) dot(k);
+    const int block = std::max(4096, kBetweenPolls / std::max(rows_, 1));
+    for (int begin = 0; begin < count; begin += block) {
+      parallel_for(std::min(count - begin, block), threads, rows_,
+                   [&](std::ptrdiff_t k) { dot(begin + static_cast<int>(k)); });
       poll.now();
     }
     dots_ += count;
-    (void)threads;
   }
 
   double raw_dot(int j, const VectorXd& v) const {

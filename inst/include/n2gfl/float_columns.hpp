@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "model.hpp"
+#include "parallel.hpp"
 
 namespace n2gfl {
 
@@ -23,7 +24,6 @@ namespace n2gfl {
 class FloatProducts {
  public:
   static constexpr int kWidth = 8;
-  static constexpr std::size_t kLeastInParallel = 64;  // fewer are faster by one thread
 
   FloatProducts(int length, int threads) : length_(length), threads_(threads) {}
 
@@ -37,8 +37,10 @@ class FloatProducts {
   // out[k] = scale[k] * size * column[k]'v
   void times_vector(const float* v, double size, double* out) const {
     const std::size_t blocks = (column_.size() + kAtOnce - 1) / kAtOnce;
-    for_each(blocks, threads_, [&](std::size_t b) {
-      const std::size_t begin = b * kAtOnce, end = std::min(column_.size(), begin + kAtOnce);
+    const double cost = static_cast<double>(kAtOnce) * length_;
+    parallel_for(static_cast<std::ptrdiff_t>(blocks), threads_, cost, [&](std::ptrdiff_t b) {
+      const std::size_t begin = static_cast<std::size_t>(b) * kAtOnce,
+                        end = std::min(column_.size(), begin + kAtOnce);
       if (end - begin == kAtOnce)
         four_products(&column_[begin], v, out + begin);
       else
@@ -58,21 +60,11 @@ class FloatProducts {
       share[k] = static_cast<float>(factor[k] * scale_[k] / unit);
     const int tiles = (length_ + kTile - 1) / kTile;  // of equal size
     const int rows = (length_ / kWidth + tiles - 1) / tiles * kWidth;
-    for_each(static_cast<std::size_t>(tiles), threads_, [&](std::size_t t) {
+    const double cost = static_cast<double>(column_.size()) * rows;
+    parallel_for(tiles, threads_, cost, [&](std::ptrdiff_t t) {
       const int begin = static_cast<int>(t) * rows;
       add_tile(share, unit, begin, std::min(length_, begin + rows), out);
     });
-  }
-
-  // Every call of `work` writes to its own place, so threads do not change the result.
-  template <class Work>
-  static void for_each(std::size_t count, int threads, const Work& work) {
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(threads) \
-    if (threads > 1 && count >= kLeastInParallel)
-#endif
-    for (std::size_t k = 0; k < count; ++k) work(k);
-    (void)threads;
   }
 
  private:
@@ -171,7 +163,9 @@ class FloatColumns {
     }
     while (block_.size() * kPerBlock < node_.size())
       block_.emplace_back(new float[kPerBlock * static_cast<std::size_t>(length_)]);
-    FloatProducts::for_each(node_.size() - known, model_->threads, [&](std::size_t k) {
+    const auto fresh = static_cast<std::ptrdiff_t>(node_.size() - known);
+    parallel_for(fresh, model_->threads, length_, [&](std::ptrdiff_t place) {
+      const auto k = static_cast<std::size_t>(place);
       const int j = node_[known + k];
       const double norm = model_->column_norm[j], factor = norm > 0 ? 1 / norm : 0.0;
       model_->x.copy_column(j, model_->intercept, factor, at(known + k), length_);

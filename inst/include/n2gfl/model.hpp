@@ -33,16 +33,17 @@ struct Model {
     null_value = profile.evaluate(VectorXd::Zero(x.rows()), null_residual);
     column_norm.resize(x.cols());
     null_gradient.resize(x.cols());
-    const VectorXd part = x.nuisance_part(null_residual);
-    for (int j = 0; j < x.cols(); ++j) {  // the only pass over X
-      const Design::Survey seen = x.survey(j, null_residual, part);
-      if (!seen.finite) throw NotFinite();
+    VectorXd plain_norm(x.cols());  // NaN if the column has values that are not finite
+    x.survey_all(null_residual, threads, poll, [&](int j, const Design::Survey& seen) {
       null_gradient[j] = seen.dot;
       column_norm[j] = intercept ? seen.centred : seen.plain;
-      largest_norm = std::max(largest_norm, seen.plain);
+      plain_norm[j] = seen.finite ? seen.plain : std::numeric_limits<double>::quiet_NaN();
+    });
+    for (int j = 0; j < x.cols(); ++j) {
+      if (std::isnan(plain_norm[j])) throw NotFinite();
+      largest_norm = std::max(largest_norm, plain_norm[j]);
       any_unpenalised = any_unpenalised || factor[j] == 0;
       if (factor[j] > 0 && (least_factor == 0 || factor[j] < least_factor)) least_factor = factor[j];
-      poll();
     }
   }
 
