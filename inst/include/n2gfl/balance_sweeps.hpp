@@ -22,9 +22,9 @@ namespace n2gfl {
 
 class BalanceSweeps {
  public:
-  BalanceSweeps(Network& network, Poll& poll)
+  BalanceSweeps(Network& network, Poll& poll, int threads = 1)
       : net_(&network), poll_(&poll), edges_(network, poll, all_nodes(network)),
-        edge_(edges_.edge_of_arcs(network)), sweeps_(edges_) {
+        edge_(edges_.edge_of_arcs(network)), sweeps_(edges_, threads) {
     sweeps_.rest.resize(edges_.nodes());
     limit_.resize(edges_.nodes());
     sweeps_.flow.resize(edges_.edges());

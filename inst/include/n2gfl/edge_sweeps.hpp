@@ -15,6 +15,7 @@
 #include <Eigen/Core>
 
 #include "max_flow.hpp"
+#include "parallel.hpp"
 #include "poll.hpp"
 
 namespace n2gfl {
@@ -47,8 +48,13 @@ class EdgeRuns {
   }
   const std::vector<Run>& runs() const { return runs_; }
 
+  // The runs of one colour have no node in common, except those of the last colour.
+  static constexpr int kColours = 64;
+  int first_run(int colour) const { return first_run_[colour]; }
+  int end_run(int colour) const { return first_run_[colour + 1]; }
+
  private:
-  static constexpr int kLastColour = 63;
+  static constexpr int kLastColour = kColours - 1;
 
   // Numbers the nodes at even positions first.
   void number_nodes(const Network& network, std::vector<int> nodes) {
@@ -96,13 +102,16 @@ class EdgeRuns {
   }
 
   void find_runs(const Network& network) {
-    for (int c = 0; c <= kLastColour; ++c)
+    first_run_.assign(kColours + 1, 0);
+    for (int c = 0; c <= kLastColour; ++c) {
       for (int e = colour_begin_[c]; e < colour_begin_[c + 1]; ++e) {
         const int a = place_[network.tail(arc_[e])], b = place_[network.arc(arc_[e]).head];
         const bool starts = c == kLastColour || e == colour_begin_[c];
         if (!starts && continues(runs_.back(), a, b)) ++runs_.back().size;
         else runs_.push_back({a, b, 1, e});
       }
+      first_run_[c + 1] = static_cast<int>(runs_.size());
+    }
   }
 
   static bool continues(const Run& run, int a, int b) {
@@ -112,13 +121,14 @@ class EdgeRuns {
   std::vector<int> place_, node_;        // node -> position and back
   std::vector<int> arc_, colour_begin_;  // edge -> arc; the first edge of each colour
   std::vector<Run> runs_;
+  std::vector<int> first_run_;           // of each colour
 };
 
 // A flow in single precision on these edges. The owner fills the arrays and calls restart().
 class EdgeSweeps {
  public:
   using Floats = Eigen::ArrayXf;
-  explicit EdgeSweeps(const EdgeRuns& runs) : runs_(&runs) {}
+  explicit EdgeSweeps(const EdgeRuns& runs, int threads = 1) : runs_(&runs), threads_(threads) {}
 
   Floats rest, inverse_mass;  // per position: what the node has left; empty masses: all are equal
   Floats flow, capacity;      // per edge
@@ -149,22 +159,38 @@ class EdgeSweeps {
   Floats previous_rest;
 
  private:
-  static constexpr int kWidth = 8;  // edges per update
+  static constexpr int kWidth = 8;        // edges per update
+  static constexpr int kRunsAtOnce = 64;  // by one thread
+  static constexpr double kCostOfEdge = 10;
+
+  template <bool kOneMass, bool kOneCapacity>
+  void sweep_runs(float momentum) {
+    const double per_run = runs_->edges() / std::max(1.0, static_cast<double>(runs_->runs().size()));
+    const double cost = kCostOfEdge * kRunsAtOnce * per_run;
+    for (int c = 0; c < EdgeRuns::kColours; ++c) {
+      const int begin = runs_->first_run(c), end = runs_->end_run(c);
+      const int threads = c + 1 < EdgeRuns::kColours ? threads_ : 1;
+      parallel_for((end - begin + kRunsAtOnce - 1) / kRunsAtOnce, threads, cost,
+                   [&](std::ptrdiff_t block) {
+        const int first = begin + static_cast<int>(block) * kRunsAtOnce;
+        for (int r = first; r < std::min(end, first + kRunsAtOnce); ++r)
+          sweep_run<kOneMass, kOneCapacity>(runs_->runs()[r], momentum);
+      });
+    }
+  }
 
   // On a mask most runs are short, so what is left of a run is updated four at a time first.
   template <bool kOneMass, bool kOneCapacity>
-  void sweep_runs(float momentum) {
-    for (const EdgeRuns::Run& run : runs_->runs()) {
-      int k = 0;
-      for (; k + kWidth <= run.size; k += kWidth)
-        update<kOneMass, kOneCapacity, kWidth>(run.a + k, run.b + k, run.first + k, momentum);
-      if (k + kWidth / 2 <= run.size) {
-        update<kOneMass, kOneCapacity, kWidth / 2>(run.a + k, run.b + k, run.first + k, momentum);
-        k += kWidth / 2;
-      }
-      for (; k < run.size; ++k)
-        update_one<kOneMass>(run.a + k, run.b + k, run.first + k, momentum);
+  void sweep_run(const EdgeRuns::Run& run, float momentum) {
+    int k = 0;
+    for (; k + kWidth <= run.size; k += kWidth)
+      update<kOneMass, kOneCapacity, kWidth>(run.a + k, run.b + k, run.first + k, momentum);
+    if (k + kWidth / 2 <= run.size) {
+      update<kOneMass, kOneCapacity, kWidth / 2>(run.a + k, run.b + k, run.first + k, momentum);
+      k += kWidth / 2;
     }
+    for (; k < run.size; ++k)
+      update_one<kOneMass>(run.a + k, run.b + k, run.first + k, momentum);
   }
 
   // Edges (a + k, b + k): extrapolates the flow, balances the two ends, clamps to the capacity.
@@ -211,6 +237,7 @@ class EdgeSweeps {
   }
 
   const EdgeRuns* runs_;
+  int threads_;
   Floats previous_flow_;
   bool one_mass_ = false, one_capacity_ = false;
   double steps_ = 1;

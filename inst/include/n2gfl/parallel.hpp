@@ -11,7 +11,7 @@ namespace n2gfl {
 template <class Work>
 void parallel_for(std::ptrdiff_t count, int threads, double cost, const Work& work) {
 #ifdef _OPENMP
-  constexpr double kWorthwhile = 1 << 19;
+  constexpr double kWorthwhile = 1 << 21;
 #pragma omp parallel for schedule(static) num_threads(threads) \
     if (threads > 1 && static_cast<double>(count) * cost > kWorthwhile)
 #endif

@@ -13,6 +13,8 @@ namespace n2gfl {
 
 class RegionGram {
  public:
+  explicit RegionGram(int threads) : threads_(threads) {}
+
   // The matrix for the present regions and their `columns`.
   const MatrixXd& of(const Regions& regions, const MatrixXd& columns, const VectorXd& curvature) {
     const std::vector<int> fresh = move_known(regions);
@@ -75,9 +77,10 @@ class RegionGram {
   }
 
   void fill_all(const MatrixXd& columns, const VectorXd& curvature) {
-    gram_ = weighted_gram(columns, curvature);
+    gram_ = weighted_gram(columns, curvature, threads_);
   }
 
+  int threads_;
   MatrixXd gram_;
   std::unordered_map<int, int> content_;  // content number of a region -> its index
 };

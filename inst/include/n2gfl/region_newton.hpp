@@ -16,7 +16,7 @@ namespace n2gfl {
 
 class RegionNewton {
  public:
-  explicit RegionNewton(const Model& model) : model_(&model) {}
+  explicit RegionNewton(const Model& model) : model_(&model), gram_(model.threads) {}
 
   // Minimises over the regions' values and merges regions that become equal. Stops when a step
   // gains less than `stop` times the null objective.
@@ -99,8 +99,8 @@ class RegionNewton {
   void fill_hessian(const Regions& regions, const MatrixXd& columns, const VectorXd& curvature,
                     ContractedProblem& problem) {
     const bool quadratic = model_->profile.loss().quadratic();
-    MatrixXd hessian =
-        quadratic ? gram_.of(regions, columns, curvature) : weighted_gram(columns, curvature);
+    MatrixXd hessian = quadratic ? gram_.of(regions, columns, curvature)
+                                 : weighted_gram(columns, curvature, model_->threads);
     const VectorXd whole = hessian.diagonal();  // the projected diagonal may be pure rounding
     if (!quadratic) model_->profile.project_hessian(curvature, columns, hessian);
     hessian.diagonal() += 1e-11 * whole;

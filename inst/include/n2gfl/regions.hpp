@@ -12,6 +12,7 @@
 
 #include "contracted_problem.hpp"
 #include "model.hpp"
+#include "parallel.hpp"
 
 namespace n2gfl {
 
@@ -37,11 +38,19 @@ struct Piece {
   double threshold = 0;  // sum of lambda1 * u_i
 };
 
-// columns' diag(h) columns, computing only one triangle.
-inline MatrixXd weighted_gram(const MatrixXd& columns, const VectorXd& h) {
-  const MatrixXd weighted = h.cwiseSqrt().asDiagonal() * columns;
-  MatrixXd gram = MatrixXd::Zero(columns.cols(), columns.cols());
-  gram.selfadjointView<Eigen::Lower>().rankUpdate(weighted.transpose());
+// columns' diag(h) columns. Only one triangle is computed, in panels of fixed width, so that the
+// result does not depend on the number of threads.
+inline MatrixXd weighted_gram(const MatrixXd& columns, const VectorXd& h, int threads) {
+  constexpr Eigen::Index kPanel = 32;
+  const Eigen::Index size = columns.cols(), panels = (size + kPanel - 1) / kPanel;
+  MatrixXd gram(size, size);
+  const double cost = 0.5 * static_cast<double>(columns.rows() * kPanel * size);
+  parallel_for(panels, threads, cost, [&](std::ptrdiff_t p) {
+    const Eigen::Index begin = p * kPanel, width = std::min(kPanel, size - begin);
+    const MatrixXd weighted = h.asDiagonal() * columns.middleCols(begin, width);
+    gram.block(begin, begin, size - begin, width).noalias() =
+        columns.rightCols(size - begin).transpose() * weighted;
+  });
   gram.triangularView<Eigen::StrictlyUpper>() = gram.transpose();
   return gram;
 }

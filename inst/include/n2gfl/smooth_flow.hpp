@@ -79,7 +79,8 @@ class SmoothFlow {
   // Sweeps until they no longer reduce the excess, or little is left for the search. If they
   // increase it, which may happen at nodes of very high degree, the flow stays as it was.
   void sweep() {
-    if (!sweeps_) sweeps_ = std::make_unique<BalanceSweeps>(*net_, model_->poll);
+    if (!sweeps_)
+      sweeps_ = std::make_unique<BalanceSweeps>(*net_, model_->poll, model_->threads);
     load();
     const double first = sweeps_->overflow();
     double last = first;
