@@ -134,6 +134,72 @@ bool flow_proves(const Instance& in, const VectorXd& g, double lambda1, double r
   return true;
 }
 
+// way * excess of all nodes.
+VectorXd surpluses(n2gfl::GradientTerms& terms, int n) {
+  VectorXd all(n);
+  for (int i = 0; i < n; ++i) all[i] = terms.way * terms.excess(i);
+  return all;
+}
+
+// The flow is within the capacities and antisymmetric, and outflows are sums of flows.
+void check_flow(const n2gfl::Network& net) {
+  for (int i = 0; i < net.nodes(); ++i) {
+    double sum = 0, size = 0;
+    for (int a = net.begin(i); a < net.end(i); ++a) {
+      const n2gfl::Arc& u = net.arc(a);
+      CHECK(std::fabs(u.flow) <= u.capacity);
+      CHECK(net.arc(u.reverse).flow == -u.flow);
+      sum += u.flow;
+      size += u.capacity;
+    }
+    CHECK_NEAR(net.outflow(i), sum, 1e-14 * size);
+  }
+}
+
+// Half of the nodes are regions of their own, with the sign of their gradient.
+n2gfl::Regions some_regions(const Instance& in, Random& random) {
+  n2gfl::Regions regions(in.model);
+  std::vector<n2gfl::Piece> pieces;
+  for (int i = 0; i < in.graph.nodes(); ++i) {
+    if (random() % 2 || std::isinf(in.model.factor[i])) continue;
+    n2gfl::Piece piece;
+    piece.nodes = {i};
+    pieces.push_back(piece);
+  }
+  regions.split(pieces);
+  VectorXd values(regions.size());
+  for (int k = 0; k < regions.size(); ++k)
+    values[k] = in.model.null_gradient[regions[k].nodes[0]] > 0 ? 1 : -1;
+  regions.set_values(values, false);
+  return regions;
+}
+
+void check_margin(Instance& in, n2gfl::GradientTerms& terms, Random& random) {
+  const int n = in.graph.nodes();
+  const double margin = uniform(random, 0.1, 1), rounding = 1e-5;  // surpluses are floats
+  const int giver = below(random, n);
+  VectorXd before = surpluses(terms, n);
+  in.norm.keep_margin(terms, {giver}, margin);
+  VectorXd after = surpluses(terms, n);
+  check_flow(in.network);
+  for (int i = 0; i < n; ++i) {
+    if (terms.region(i) >= 0 || std::isinf(before[i])) CHECK(after[i] == before[i]);
+    if (i != giver) CHECK(after[i] <= std::max(before[i], before[giver]) + rounding);
+  }
+  CHECK(after[giver] <= before[giver]);
+  if (after[giver] < before[giver]) CHECK(after[giver] >= -1.5 * margin - rounding);
+
+  std::vector<int> all(n);
+  for (int i = 0; i < n; ++i) all[i] = i;
+  before = after;
+  in.norm.keep_margin(terms, all, margin);
+  after = surpluses(terms, n);
+  check_flow(in.network);
+  CHECK(after.maxCoeff() <= before.maxCoeff() + rounding || std::isinf(before.maxCoeff()));
+  for (int i = 0; i < n; ++i)
+    if (terms.region(i) >= 0) CHECK(after[i] == before[i]);
+}
+
 }  // namespace
 
 TEST(dual_norm_agrees_with_all_subsets) {
@@ -239,4 +305,37 @@ TEST(what_is_no_number_proves_nothing) {
   CHECK(n2gfl::relative_gap(plain.model, 1, residual, {none, 0}, 0) == kInfinity);
   const auto logistic = n2gfl::BinomialLoss(vec({1, -1}), vec({1, 1}));
   CHECK(logistic.dual(vec({none, 0})) == -kInfinity);
+}
+
+TEST(margins_are_taken_from_zero_nodes_only) {
+  for (int seed = 0; seed < 1000; ++seed) {
+    Random random(seed);
+    const int n = 2 + below(random, 12);
+    VectorXd u = uniform_vector(random, n, 0.3, 2);
+    if (random() % 2) u[random() % n] = kInfinity;
+    if (random() % 2) u[random() % n] = 0;
+    Instance in(uniform_vector(random, n, -2, 2), u, random_graph(random, n),
+                uniform(random, 0.05, 1), seed % 2 == 0);
+    const n2gfl::Regions regions = some_regions(in, random);
+    for (int a = 0; a < in.network.arcs(); ++a)
+      if (random() % 3 == 0)
+        in.network.set_flow(a, (random() % 2 ? 1 : uniform(random, -1, 1)) * in.network.arc(a).capacity);
+    for (int way : {1, -1}) {
+      n2gfl::GradientTerms terms = in.norm.terms(uniform(random, 0.2, 1), way, &regions);
+      check_margin(in, terms, random);
+    }
+  }
+}
+
+TEST(a_margin_moves_nodes_away_from_their_threshold) {
+  for (int way : {1, -1}) {
+    // node 1 is at its threshold, nodes 0 and 2 are far from theirs
+    Instance in(way * vec({-1, 1, -2}), vec({1, 1, 1}), testing::chain(3), 10, false);
+    n2gfl::GradientTerms terms = in.norm.terms(1, way, nullptr);
+    in.norm.keep_margin(terms, {1}, 0.5);
+    const VectorXd after = surpluses(terms, 3);
+    CHECK_NEAR(after[1], -0.75, 1e-6);
+    CHECK_NEAR(after[0], -1.25, 1e-6);
+    CHECK_NEAR(after[2], -3, 1e-6);
+  }
 }

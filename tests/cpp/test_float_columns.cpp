@@ -1,27 +1,21 @@
 // Products with columns in single precision agree with the exact ones within the stated error.
 #include "check.hpp"
-#include "random_data.hpp"
+#include "example_model.hpp"
 
-#include <n2gfl/families.hpp>
 #include <n2gfl/float_columns.hpp>
 
 #include <cmath>
 #include <cstddef>
-#include <memory>
 #include <numeric>
 #include <vector>
 
 using n2gfl::Design;
 using n2gfl::FloatColumns;
 using n2gfl::Model;
-using n2gfl::Poll;
-using n2gfl::Profile;
-using testing::chain;
 using testing::MatrixXd;
 using testing::Random;
 using testing::SparseColumns;
 using testing::uniform_matrix;
-using testing::uniform_vector;
 using testing::VectorXd;
 
 namespace {
@@ -29,32 +23,7 @@ namespace {
 constexpr int kRows = 37;  // not a multiple of eight
 constexpr int kColumns = 150;
 
-// A model and what it refers to.
-struct Example {
-  Example(const Design& x, const VectorXd& weights, bool has_intercept)
-      : design(x), intercept(has_intercept), graph(chain(x.cols())),
-        loss(n2gfl::make_loss("gaussian", VectorXd::LinSpaced(x.rows(), -1, 2), weights)),
-        profile(*loss, MatrixXd::Ones(x.rows(), intercept ? 1 : 0), VectorXd::Zero(x.rows())),
-        model(design, profile, graph, VectorXd::Ones(x.cols()), false, intercept, 1, poll) {}
-
-  // A vector as products meet it: without weight no value, and its sum is zero if there is an
-  // intercept.
-  VectorXd residual(Random& random) const {
-    VectorXd v = uniform_vector(random, design.rows(), -1, 1);
-    v = (loss->weights().array() > 0).select(v, 0.0);
-    if (intercept)
-      v = (loss->weights().array() > 0).select(v.array() - v.sum() / design.counted_rows(), 0.0);
-    return v;
-  }
-
-  Design design;
-  bool intercept;
-  n2gfl::Graph graph;
-  Poll poll;
-  std::unique_ptr<n2gfl::Loss> loss;
-  Profile profile;
-  Model model;
-};
+using Example = testing::ExampleModel;
 
 std::vector<int> all_columns(const Model& model) {
   std::vector<int> columns(static_cast<std::size_t>(model.features()));

@@ -220,7 +220,86 @@ void search_and_check(const Instance& in, Network& net, MaxFlow& search, Grow gr
   CHECK_NEAR(cut_value(in, supply, side, sign), leftover, slack);
 }
 
+// A search in which every node may keep `allowed`, from some of the nodes.
+void search_with_allowance(const Instance& in, Network& net, MaxFlow& search, Grow grow,
+                           const std::vector<int>& seeds, double allowed) {
+  const int sign = static_cast<int>(grow);
+  const double slack = 1e-11 * (scale_of(in) + allowed), tolerance = 1e-15 * scale_of(in);
+  std::vector<double> supply = effective_supply(in, net), before(in.n);
+  for (double& s : supply) s -= sign * allowed;
+  Problem problem{&in, &net};
+  std::vector<bool> is_seed(in.n, false);
+  for (int i : seeds) is_seed[i] = true;
+  for (int i = 0; i < in.n; ++i) before[i] = sign * problem.excess(i);
+  search.run(problem, seeds, grow, tolerance, allowed);
+
+  CHECK(flow_is_feasible(in, net, slack));
+  double leftover = 0;
+  for (int i = 0; i < in.n; ++i) {
+    const double now = sign * problem.excess(i);
+    leftover += std::max(now - allowed, 0.0);
+    if (!search.is_touched(i)) {
+      CHECK(now == before[i] && !search.reached(i));
+      continue;
+    }
+    const double most = is_seed[i] ? allowed : std::max(before[i], allowed);
+    CHECK(search.reached(i) || now <= most + slack);
+    CHECK(now >= std::min(before[i], allowed) - slack);  // the allowance is not given away
+    CHECK_NEAR(search.excess(i), problem.excess(i), slack);
+  }
+  if (static_cast<int>(seeds.size()) == in.n)
+    CHECK_NEAR(leftover, reference_leftover(in, supply, sign), slack);
+}
+
+// The flow of a random edge becomes a random share of its capacity.
+void change_flow(Random& random, Network& net) {
+  if (net.arcs() == 0) return;
+  const int a = below(random, net.arcs());
+  net.set_flow(a, uniform(random, -1, 1) * net.arc(a).capacity);
+}
+
 }  // namespace
+
+TEST(max_flow_leaves_the_allowed_excess_where_it_is) {
+  for (int seed = 0; seed < 5000; ++seed) {
+    Random random(seed);
+    Instance in = random_instance(random, static_cast<Kind>(seed % kKinds));
+    Network net(in.graph);
+    Poll poll;
+    MaxFlow search(net, poll);
+    for (int round = 0; round < 4; ++round) {
+      std::vector<int> seeds;
+      for (int i = 0; i < in.n; ++i)
+        if (round % 2 == 0 || random() % 2) seeds.push_back(i);
+      const double allowed = round == 3 ? 0 : uniform(random, 0, 0.5) * draw_capacity(random, in.kind);
+      search_with_allowance(in, net, search,
+                            random() % 2 ? Grow::from_surplus : Grow::from_deficit, seeds, allowed);
+      in.change(random);
+    }
+  }
+}
+
+TEST(network_sums_the_marked_nodes_again) {
+  for (int seed = 0; seed < 2000; ++seed) {
+    Random random(seed);
+    Instance in = random_instance(random, static_cast<Kind>(seed % kKinds));
+    Network net(in.graph);
+    Poll poll;
+    MaxFlow search(net, poll);
+    Problem problem{&in, &net};
+    for (int round = 0; round < 8; ++round) {
+      for (int k = below(random, 4); k > 0; --k) change_flow(random, net);
+      const bool searches = random() % 2;
+      if (searches) search.run(problem, {below(random, in.n)}, Grow::from_surplus, 0);
+      if (random() % 4 == 0) net.scale(uniform(random, 0.5, 1));
+      Network copy = net;
+      const double bound = copy.refresh_outflow();
+      CHECK(net.refresh_marked() >= bound);
+      for (int i = 0; i < in.n; ++i) CHECK(net.outflow(i) == copy.outflow(i));
+      in.change(random);
+    }
+  }
+}
 
 TEST(max_flow_agrees_with_a_simple_one_on_10000_graphs) {
   for (int seed = 0; seed < 10000; ++seed) {

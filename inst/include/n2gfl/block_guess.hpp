@@ -13,6 +13,7 @@
 
 #include <Eigen/Core>
 
+#include "drain.hpp"
 #include "level_sets.hpp"
 #include "max_flow.hpp"
 #include "poll.hpp"
@@ -186,38 +187,15 @@ class BlockGuess {
     return sum;
   }
 
-  // The node of rank h sends its excess over the level to the nodes of lower rank in its block (or
-  // takes what it lacks from them), in proportion to the free capacity of the edges. Returns the
-  // amount that does not fit. When all nodes are visited in decreasing rank, the rest collects at
-  // the first node.
+  // Drains the excess over the level of the node of rank h to the nodes of lower rank in its block.
+  // Returns the amount that does not fit.
   double spread(int h, int begin, double level) {
     (*poll_)();
     const int i = order_[h];
     const double amount = terms_->excess(*net_, i, level);
     if (amount == 0) return 0;
-    auto leads_down = [&](const Arc& u) { return rank_[u.head] >= begin && rank_[u.head] < h; };
-    double total = 0;
-    for (int a = net_->begin(i); a < net_->end(i); ++a)
-      if (leads_down(net_->arc(a))) total += room(net_->arc(a), amount);
-    const bool fill = total <= std::fabs(amount);
-    for (int a = net_->begin(i); a < net_->end(i); ++a) {
-      Arc& u = net_->arc(a);
-      if (!leads_down(u) || room(u, amount) <= 0) continue;
-      const double full = std::copysign(room(u, amount), amount);
-      const double sent = fill ? full : amount * (room(u, amount) / total);
-      net_->set_flow_only(u, fill ? std::copysign(u.capacity, amount) : clamp(u, u.flow + sent));
-      net_->add_outflow(i, sent);
-      net_->add_outflow(u.head, -sent);
-    }
-    return fill ? std::fabs(amount) - total : 0;
-  }
-
-  static double room(const Arc& u, double amount) {
-    return amount > 0 ? u.capacity - u.flow : u.capacity + u.flow;
-  }
-
-  static double clamp(const Arc& u, double flow) {
-    return std::fmax(-u.capacity, std::fmin(u.capacity, flow));
+    return drain(*net_, i, amount,
+                 [&](const Arc& u) { return rank_[u.head] >= begin && rank_[u.head] < h; });
   }
 
   // Ranks a block again, breadth first from its last node. Nodes that no strong edge reaches start

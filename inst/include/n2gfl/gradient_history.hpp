@@ -37,9 +37,10 @@ class GradientHistory {
   // includes the rounding of the stored gradients and of the sum.
   double predict(const VectorXd& residual, Eigen::VectorXf& scaled) const {
     const int pairs = static_cast<int>(directions_.size());
-    if (pairs == 0) {
+    const double size = residual.norm();
+    if (pairs == 0 || !(size > kSmallest && size < kLargest)) {
       scaled.setZero(inverse_norm_.size());
-      return residual.norm();
+      return size * (1 + 1e-9);
     }
     MatrixXd basis(residual.size(), pairs);
     for (int k = 0; k < pairs; ++k) basis.col(k) = directions_[k];
@@ -54,6 +55,7 @@ class GradientHistory {
   using VectorXf = Eigen::VectorXf;
   static constexpr std::size_t kPairs = 8;
   static constexpr double kUnitRoundoff = 5.97e-8;  // of float, rounded up
+  static constexpr double kSmallest = 1e-30, kLargest = 1e30;  // residuals that float can represent
 
   // Least squares with a small ridge: large weights of both signs would magnify the rounding.
   static VectorXd weights(const MatrixXd& basis, const VectorXd& residual) {
