@@ -50,7 +50,7 @@ class BalanceSweeps {
       limit_[edges_.place(i)] = to_float(limit(i));
       for (int a = net_->begin(i); a < net_->end(i); ++a) {
         const int e = edge_[a];
-        if (edges_.arc(e) != a) continue;
+        if (e < 0 || edges_.arc(e) != a) continue;
         const Arc& u = net_->arc(a);
         const bool open = part(u.head) == part(i);
         sweeps_.capacity[e] = open ? static_cast<float>(u.capacity * scale) : 0.0f;
@@ -80,7 +80,7 @@ class BalanceSweeps {
     for (int i = 0; i < net_->nodes(); ++i)
       for (int a = net_->begin(i); a < net_->end(i); ++a) {
         const int e = edge_[a];
-        if (!(sweeps_.capacity[e] > 0)) continue;
+        if (e < 0 || !(sweeps_.capacity[e] > 0)) continue;
         Arc& u = net_->arc(a);
         u.flow = edges_.arc(e) == a ? flow(e, u) : -flow(e, u);
       }
@@ -109,7 +109,7 @@ class BalanceSweeps {
   Network* net_;
   Poll* poll_;
   EdgeRuns edges_;
-  std::vector<int> edge_;  // arc -> edge
+  std::vector<int> edge_;  // arc -> edge; -1 if the capacity was zero, which tiny weights cause
   EdgeSweeps sweeps_;
   Floats limit_;  // per position
   double unit_ = 1;
