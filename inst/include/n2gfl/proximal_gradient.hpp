@@ -258,7 +258,11 @@ class ProximalGradient final : public Solver {
     return out;
   }
 
-  bool eta_is_exact() const { return !floats_.usable() || beta_ == exact_.beta; }
+  // The eta of a jump that was taken back may belong to an older exact one, even if its beta does
+  // not differ from that of the newest.
+  bool eta_is_exact() const {
+    return !floats_.usable() || (beta_ == exact_.beta && eta_ == exact_.eta);
+  }
 
   void make_eta_exact() {
     age_ = 0;

@@ -132,7 +132,7 @@ class RegionPursuit final : public PathSolver {
     iterations_ = 0;
     if (too_many_regions()) return false;
     // The sweeps cannot remove an excess that is due to the regions' values.
-    const double stop = smooth_.is_strong() ? kTightNewton : kStartNewton;
+    const double stop = smooth_.is_strong() || !penalised_ ? kTightNewton : kStartNewton;
     newton_.run(regions_, lambda1_, lambda2_, stop, 10);
     gradient_.set_coarse(false);
     gradient_.trim(static_cast<std::size_t>(std::max(2000, 8 * regions_.nonzero())));

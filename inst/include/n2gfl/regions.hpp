@@ -27,6 +27,7 @@ struct Region {
   std::vector<int> border;  // arcs that leave the region
   int bordered = -1;    // the content that the border belongs to
   int losses = 0;       // pieces that left since the column was summed
+  double lost = 0;      // the largest column among these
 };
 
 // A set of nodes that should leave its region (or the zero set) upwards or downwards.
@@ -237,6 +238,7 @@ class Regions {
     }
     model_->profile.project_out(region.column, region.projection);
     region.losses = 0;
+    region.lost = 0;
     sum_factors(region);
   }
 
@@ -249,6 +251,7 @@ class Regions {
   static void take_off(Region& region, const Region& part) {
     region.column -= part.column;
     region.projection -= part.projection;
+    region.lost = std::max(region.lost, part.column.norm());
     ++region.losses;
   }
 
@@ -256,13 +259,15 @@ class Regions {
     target.content = next_content_++;
     target.column += other.column;
     target.projection += other.projection;
+    target.losses += other.losses;
+    target.lost = std::max(target.lost, other.lost);
     target.factor += other.factor;
     target.nodes.insert(target.nodes.end(), other.nodes.begin(), other.nodes.end());
   }
 
   // After pieces have left region k: splits the rest into connected parts; the largest keeps the
   // number. The column of the rest is what the pieces left of it, but each difference costs digits:
-  // after many of them, or if little is left, the column is summed again.
+  // after many of them, or if little is left, of the nodes or of the column, it is summed again.
   void rebuild(int k) {
     std::vector<int> old = std::move(list_[k].nodes);
     std::vector<std::vector<int>> parts;
@@ -283,7 +288,9 @@ class Regions {
     rest.nodes = std::move(parts[0]);
     rest.tie = -1;
     assign(rest.nodes, k);
-    if (rest.losses > kMostLosses || kLittle * rest.nodes.size() < old.size())
+    const bool little = kLittle * rest.nodes.size() < old.size() ||
+                        kLittleLength * rest.column.norm() < rest.lost;
+    if (little || rest.losses > kMostLosses)
       sum_columns(rest);
     else
       sum_factors(rest);
@@ -300,6 +307,7 @@ class Regions {
   static constexpr int kTaken = -2;
   static constexpr int kMostLosses = 50;
   static constexpr std::size_t kLittle = 4;  // less than a quarter is left
+  static constexpr double kLittleLength = 10;
   const Model* model_;
   std::vector<Region> list_;
   std::vector<int> of_;

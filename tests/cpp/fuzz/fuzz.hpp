@@ -15,5 +15,6 @@ struct Outcome {
 
 Outcome prox_case(std::uint32_t seed);
 Outcome fit_case(std::uint32_t seed);
+Outcome path_case(std::uint32_t seed);
 
 }  // namespace fuzz

@@ -1,6 +1,7 @@
 // Random fits of every kind that the arguments allow, with an emphasis on bad data, each proved by
 // brute force over all sets of nodes (random_problem.hpp).
 #include "fuzz.hpp"
+#include "prover.hpp"
 #include "random_problem.hpp"
 
 #include <algorithm>
@@ -10,6 +11,9 @@
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+using fuzz::Long;
+using fuzz::Proof;
+using fuzz::Prover;
 using n2gfl::Fit;
 using n2gfl::Poll;
 using n2gfl::Sign;
@@ -20,6 +24,8 @@ using testing::Random;
 using testing::uniform;
 
 namespace {
+
+constexpr int kMostSmall = 16;  // features
 
 bool chance(Random& random, int one_in) { return random() % one_in == 0; }
 
@@ -173,7 +179,8 @@ std::string setting_of(const Problem& p, double lambda1, double lambda2) {
       << static_cast<int>(p.settings.sign) << " N " << p.rows() << " d " << p.features()
       << " lambda1 " << lambda1 << " lambda2 " << lambda2 << " thresh " << p.settings.thresh
       << " intercept " << p.settings.intercept << " covariates " << p.covariates.cols()
-      << " standardize " << p.settings.standardize << " factor " << p.factor.transpose();
+      << " standardize " << p.settings.standardize;
+  if (p.features() <= kMostSmall) out << " factor " << p.factor.transpose();
   return out.str();
 }
 
@@ -191,163 +198,19 @@ std::string wrong_values(const Problem& p, const Fit& fit) {
   return "";
 }
 
-// ---- the proof, in long double, so that only the rounding of the fit itself matters
-
-using Long = long double;
-using LongVector = Eigen::Matrix<Long, Eigen::Dynamic, 1>;
-using LongMatrix = Eigen::Matrix<Long, Eigen::Dynamic, Eigen::Dynamic>;
-
-struct Proof {
-  Long gap, rounding;  // relative to the null objective
-};
-
-class Prover {
- public:
-  Prover(const Problem& p, const Fit& fit) : p_(p), x_(p.x.cast<Long>()), y_(p.y.cast<Long>()) {
-    omega_ = p.weights.cast<Long>() / p.weights.cast<Long>().sum();
-    beta_ = testing::dense_beta(fit, p.features()).cast<Long>();
-    // With an intercept the mean does not matter, but a large one would cost the proof its
-    // accuracy.
-    const Long mean = p.gaussian() && p.settings.intercept ? omega_.dot(y_) : 0;
-    const Long intercept = fit.intercept - mean;
-    y_.array() -= mean;
-    eta_ = p.offset.cast<Long>() + x_ * beta_;
-    if (p.covariates.cols() > 0)
-      eta_ += p.covariates.cast<Long>() * fit.covariates.cast<Long>();
-    eta_.array() += intercept;
-    free_part_ = LongVector::Constant(p.rows(), std::fabs(intercept));
-    if (p.covariates.cols() > 0)
-      free_part_ += (p.covariates.cwiseAbs() * fit.covariates.cwiseAbs()).cast<Long>();
-    refit_unpenalised();
-  }
-
-  Long objective(double lambda1, double lambda2) const {
-    Long size = 0;
-    for (int i = 0; i < p_.features(); ++i)
-      if (beta_[i] != 0) size += p_.factor[i] * std::fabs(beta_[i]);
-    if (size > 0) size *= lambda1;
-    return loss() + size + lambda2 * testing::variation(p_, beta_.cast<double>());
-  }
-
-  // At the largest feasible multiple of the residual.
-  Proof prove(double lambda1, double lambda2) const {
-    LongVector g = x_.transpose() * residual_, thresholds(p_.features());
-    const double fused = p_.fused() ? lambda2 : 0.0;
-    for (int i = 0; i < p_.features(); ++i) {
-      thresholds[i] = std::isinf(p_.factor[i]) ? p_.factor[i] : lambda1 * p_.factor[i];
-      for (int a = p_.graph.begin(i); !p_.fused() && a < p_.graph.end(i); ++a)
-        g[i] -= 2 * lambda2 * p_.graph.weight(a) * (beta_[i] - beta_[p_.graph.head(a)]);
-    }
-    if (p_.settings.sign == Sign::nonpositive) g = -g;
-    const Long s = 1 / std::max<Long>(1, largest_ratio(g, thresholds, fused));
-    const Long edges =
-        p_.fused() ? 0 : s * s * lambda2 * testing::variation(p_, beta_.cast<double>());
-    const Long null = testing::null_objective(p_);
-    const Long primal = objective(lambda1, lambda2);
-    return {(primal - dual(s) + edges) / null, rounding(thresholds, lambda2, null) * (1 + primal / null)};
-  }
-
- private:
-  // Optimises intercept and covariates for beta, to higher precision than the fit returns.
-  void refit_unpenalised() {
-    const int extra = p_.settings.intercept ? 1 : 0;
-    LongMatrix u = LongMatrix::Ones(p_.rows(), extra + p_.covariates.cols());
-    u.rightCols(p_.covariates.cols()) = p_.covariates.cast<Long>();
-    for (int step = 0; step < 4; ++step) {
-      evaluate();
-      if (u.cols() == 0) return;
-      const LongMatrix bend = u.transpose() * curvature_.asDiagonal() * u;
-      const LongVector change = u * bend.fullPivLu().solve(u.transpose() * residual_);
-      if (!change.allFinite() || change.cwiseAbs().maxCoeff() > 1e-2L * (1 + size().maxCoeff())) return;
-      eta_ += change;
-    }
-    evaluate();
-  }
-
-  void evaluate() {
-    residual_.resize(p_.rows());
-    curvature_.resize(p_.rows());
-    for (int i = 0; i < p_.rows(); ++i) {
-      const Long wrong = 1 / (1 + std::exp(y_[i] * eta_[i]));
-      residual_[i] = omega_[i] * (p_.gaussian() ? y_[i] - eta_[i] : y_[i] * wrong);
-      curvature_[i] = omega_[i] * (p_.gaussian() ? 1 : wrong * (1 - wrong));
-    }
-  }
-
-  Long loss() const {
-    Long sum = 0;
-    for (int i = 0; i < p_.rows(); ++i) {
-      const Long margin = y_[i] * eta_[i], error = y_[i] - eta_[i];
-      sum += omega_[i] * (p_.gaussian() ? error * error / 2
-                                        : std::log1p(std::exp(-std::fabs(margin))) +
-                                              std::max<Long>(0, -margin));
-    }
-    return sum;
-  }
-
-  Long dual(Long s) const {
-    Long value = 0;
-    for (int i = 0; i < p_.rows(); ++i) {
-      if (omega_[i] == 0) continue;
-      const Long theta = s * residual_[i], u = theta * y_[i] / omega_[i];
-      value -= theta * p_.offset[i];
-      if (p_.gaussian()) value += theta * y_[i] - theta * theta / omega_[i] / 2;
-      else if (u > 0 && u < 1) value -= omega_[i] * (u * std::log(u) + (1 - u) * std::log1p(-u));
-    }
-    return value;
-  }
-
-  Long largest_ratio(const LongVector& g, const LongVector& thresholds, double lambda2) const {
-    Long largest = 0;
-    for (unsigned set = 1; set < (1u << p_.features()); ++set) {
-      Long sum = 0, charge = 0;
-      for (int i = 0; i < p_.features(); ++i) {
-        if (!(set >> i & 1)) continue;
-        sum += g[i];
-        charge += thresholds[i];
-        for (int a = p_.graph.begin(i); a < p_.graph.end(i); ++a)
-          if (!(set >> p_.graph.head(a) & 1)) charge += lambda2 * p_.graph.weight(a);
-      }
-      if (p_.settings.sign == Sign::free) sum = std::fabs(sum);
-      if (charge > 0) largest = std::max(largest, sum / charge);
-    }
-    return largest;
-  }
-
-  // The size of the terms that the linear predictor is a sum of.
-  LongVector size() const {
-    return p_.offset.cast<Long>().cwiseAbs() + y_.cwiseAbs() + x_.cwiseAbs() * beta_.cwiseAbs() +
-           free_part_;
-  }
-
-  // The effect of the fit's rounding in double on the ratio of a node and on the objective.
-  Long rounding(const LongVector& thresholds, double lambda2, Long null) const {
-    const LongVector blur = 1e-12L * omega_.cwiseProduct(size());
-    const LongVector error = residual_.cwiseAbs().cwiseQuotient(omega_.cwiseMax(1e-300L));
-    Long largest = 1e-12L + blur.dot(error) / null;
-    for (int i = 0; i < p_.features(); ++i) {
-      if (thresholds[i] == 0) continue;
-      const Long own = x_.col(i).cwiseAbs().dot(blur) + 1e-15L * lambda2 * pulls(i);
-      largest = std::max(largest, own / thresholds[i]);
-    }
-    return largest;
-  }
-
-  // The size of the terms that the Laplacian's slope is a sum of.
-  Long pulls(int i) const {
-    Long sum = 0;
-    for (int a = p_.graph.begin(i); !p_.fused() && a < p_.graph.end(i); ++a)
-      sum += 2 * p_.graph.weight(a) * (std::fabs(beta_[i]) + std::fabs(beta_[p_.graph.head(a)]));
-    return sum;
-  }
-
-  const Problem& p_;
-  LongMatrix x_;
-  LongVector y_, omega_, beta_, eta_, free_part_, residual_, curvature_;
-};
-
 bool any_unpenalised(const Problem& p, double lambda1) {
   return lambda1 == 0 || (p.factor.array() == 0).any();
+}
+
+// True if the nodes of some component, or some node without fusion, are not penalised together.
+bool any_free_set(const Problem& p, double lambda1, double lambda2) {
+  int count = 0;
+  const std::vector<int> of =
+      n2gfl::components(p.graph, [&](int, int) { return lambda2 > 0; }, count);
+  std::vector<char> free(count, 1);
+  for (int i = 0; i < p.features(); ++i)
+    if (p.factor[i] > 0 && (lambda1 > 0 || std::isinf(p.factor[i]))) free[of[i]] = 0;
+  return std::find(free.begin(), free.end(), 1) != free.end();
 }
 
 // The reported gap must bound the true one. If a feature is not penalised, no scaling of the
@@ -355,7 +218,8 @@ bool any_unpenalised(const Problem& p, double lambda1) {
 std::string wrong_gap(const Problem& p, double lambda1, double lambda2, const Fit& fit) {
   const Prover prover(p, fit);
   Proof proof = prover.prove(lambda1, lambda2);
-  if (any_unpenalised(p, lambda1)) {
+  const bool large = p.features() > kMostSmall && p.fused();
+  if (large ? any_free_set(p, lambda1, lambda2) : any_unpenalised(p, lambda1)) {
     Problem better = p;
     better.settings.standardize = false;
     better.settings.algorithm = "pursuit";
@@ -375,6 +239,119 @@ fuzz::Outcome refused() {
   fuzz::Outcome outcome;
   outcome.refused = true;
   return outcome;
+}
+
+// ---- paths on grids: many nodes, strong fusion, several rows
+
+// Two or three dimensions, often with holes and with unequal weights.
+n2gfl::Graph grid_graph(Random& random, int width, int height, int depth) {
+  const int kind = below(random, 4);
+  const bool holes = chance(random, 3), tiny = chance(random, 10);
+  const int step[] = {1, width, width * height};
+  std::vector<n2gfl::Edge> edges;
+  for (int i = 0; i < width * height * depth; ++i) {
+    const bool inside[] = {i % width + 1 < width, i / width % height + 1 < height,
+                           i / (width * height) + 1 < depth};
+    for (int k = 0; k < 3; ++k) {
+      if (!inside[k] || (holes && chance(random, 4))) continue;
+      const double weight =
+          kind < 2 ? 1.0 : kind == 2 ? uniform(random, 0.2, 2) : any_scale(random, 2);
+      edges.push_back({i, i + step[k], tiny && chance(random, 20) ? 5e-324 : weight});
+    }
+  }
+  return n2gfl::Graph(width * height * depth, edges);
+}
+
+// Noise and a few smooth bumps; the response depends on the subjects' scores of the bumps.
+void draw_images(Problem& p, Random& random, int rows, int width, int features) {
+  const int bumps = 1 + below(random, 5);
+  const double noise = any_scale(random, 1), half = width / 6.0 + 1;
+  const MatrixXd score = testing::uniform_matrix(random, rows, bumps, -1, 1);
+  p.x = noise * testing::uniform_matrix(random, rows, features, -1, 1);
+  for (int k = 0; k < bumps; ++k) {
+    const int centre = below(random, features);
+    for (int j = 0; j < features; ++j) {
+      const double across = (j % width - centre % width) / half;
+      const double along = (j / width - centre / width) / half;
+      p.x.col(j) += std::exp(-across * across - along * along) * score.col(k);
+    }
+  }
+  VectorXd eta = 0.3 * testing::uniform_vector(random, rows, -1, 1);
+  for (int k = 0; k < bumps; ++k) eta += (chance(random, 3) ? -1.0 : 1.0) * score.col(k);
+  p.y = eta;
+  if (!p.gaussian())
+    for (int i = 0; i < rows; ++i) p.y[i] = eta[i] + uniform(random, -1, 1) > 0 ? 1 : -1;
+}
+
+void spoil_grid(Problem& p, Random& random) {
+  if (chance(random, 4)) spoil_columns(p, random);
+  if (chance(random, 4)) spoil_factors(p, random);
+  if (chance(random, 4)) p.factor = testing::uniform_vector(random, p.features(), 0.3, 2);
+  if (chance(random, 6)) p.factor[below(random, p.features())] = 0;
+  if (chance(random, 8)) p.factor[below(random, p.features())] = kInfinity;
+  if (chance(random, 3)) p.weights = testing::uniform_vector(random, p.rows(), 0.3, 3);
+  if (chance(random, 4))
+    for (int i = 0; i < p.rows(); ++i)
+      if (chance(random, 4)) p.weights[i] = 0;
+  if (chance(random, 4)) p.offset = testing::uniform_vector(random, p.rows(), -0.5, 0.5);
+  if (chance(random, 3)) p.covariates = testing::uniform_matrix(random, p.rows(), 2, -1, 1);
+  if (chance(random, 5)) p.x = p.x.unaryExpr([&](double v) { return chance(random, 2) ? v : 0.0; });
+  if (chance(random, 8)) p.x.array() += 100;
+  if (chance(random, 8)) p.x *= any_scale(random, 6);
+}
+
+Problem grid_problem(Random& random) {
+  const bool deep = chance(random, 3);
+  const int width = deep ? 6 + below(random, 6) : 14 + below(random, 30);
+  const int height = deep ? 6 + below(random, 6) : 14 + below(random, 30);
+  const int depth = deep ? 5 + below(random, 6) : 1;
+  const int rows = 12 + below(random, 50), features = width * height * depth;
+  Problem p;
+  p.settings.family = chance(random, 2) ? "gaussian" : "binomial";
+  const Sign signs[] = {Sign::nonnegative, Sign::nonpositive, Sign::free};
+  p.settings.sign = signs[random() % 3];
+  p.settings.intercept = !chance(random, 4);
+  p.graph = grid_graph(random, width, height, depth);
+  draw_images(p, random, rows, width, features);
+  p.weights = VectorXd::Ones(rows);
+  p.offset = VectorXd::Zero(rows);
+  p.factor = VectorXd::Ones(features);
+  p.covariates.resize(rows, 0);
+  spoil_grid(p, random);
+  const char* const algorithms[] = {"pursuit", "pursuit", "pursuit", "pursuit", "fista"};
+  p.settings.algorithm = algorithms[random() % 5];
+  p.settings.max_iterations = p.settings.algorithm == "pursuit" ? 1000 : 100;
+  const double thresholds[] = {1e-3, 1e-4, 1e-6, 1e-8};
+  p.settings.thresh = thresholds[random() % 4];
+  return p;
+}
+
+// Removes two nuisance effects: from the problem, and from a view of the same data.
+void deconfound(Problem& p, n2gfl::Design& design, Random& random) {
+  const MatrixXd z = testing::uniform_matrix(random, p.rows(), 2, -1, 1);
+  const MatrixXd estimator = (z.transpose() * z).ldlt().solve(z.transpose());
+  design.deconfound(z, estimator);
+  p.x -= (z * (estimator * p.x)).eval();
+}
+
+std::string difference(const Fit& a, const Fit& b) {
+  const bool equal = a.index == b.index && a.value == b.value && a.gap == b.gap &&
+                     a.intercept == b.intercept && a.covariates == b.covariates &&
+                     a.iterations == b.iterations;
+  return equal ? "" : "two threads give another fit than one";
+}
+
+// lambda2 stays, or moves up or down; lambda1 decreases, or jumps.
+n2gfl::Penalties next_row(Random& random, n2gfl::Path& path, n2gfl::Penalties last, double scale) {
+  n2gfl::Penalties row = last;
+  if (last.lambda2 == 0 || chance(random, 3)) row.lambda2 = scale * std::pow(10.0, uniform(random, -2.5, 1));
+  if (chance(random, 20)) row.lambda2 = 0;
+  if (chance(random, 20)) row.lambda1 = 0;
+  else if (last.lambda1 == 0 || chance(random, 3))
+    row.lambda1 = path.lambda1_max(row.lambda2) * std::pow(10.0, uniform(random, -2, 0.1));
+  else
+    row.lambda1 *= uniform(random, 0.4, 1);
+  return row;
 }
 
 }  // namespace
@@ -409,6 +386,48 @@ fuzz::Outcome fuzz::fit_case(std::uint32_t seed) {
       outcome.wrong = wrong_gap(seen, lambda1, lambda2, fit);
     outcome.setting = setting_of(p, lambda1, lambda2);
     if (!outcome.wrong.empty()) return outcome;
+  }
+  return outcome;
+}
+
+fuzz::Outcome fuzz::path_case(std::uint32_t seed) {
+  Random random(seed);
+  Problem p = grid_problem(random);
+  if (p.weights.sum() <= 0) return refused();
+  const MatrixXd raw = p.x;
+  const testing::SparseColumns columns(raw);
+  n2gfl::Design design = chance(random, 4)
+                             ? columns.design()
+                             : n2gfl::Design::dense(raw.data(), p.rows(), p.features());
+  if (chance(random, 5)) deconfound(p, design, random);
+  Problem threaded = p;
+  threaded.settings.threads = 2;
+  const bool compare = chance(random, 6);
+  Poll poll;
+  std::unique_ptr<n2gfl::Path> path, other;
+  try {
+    path = p.path(design, poll);
+    if (compare) other = threaded.path(design, poll);
+  } catch (const std::invalid_argument&) {
+    return refused();
+  }
+  Outcome outcome;
+  n2gfl::Penalties row{0, 0};
+  for (int k = 2 + below(random, 5); k > 0 && outcome.wrong.empty(); --k) {
+    const Random before = random;
+    const n2gfl::Penalties last = row;
+    row = next_row(random, *path, last, p.scale());
+    const Fit fit = path->fit(row);
+    outcome.setting = setting_of(p, row.lambda1, row.lambda2);
+    outcome.wrong = wrong_values(p, fit);
+    if (!fit.converged && p.settings.algorithm == "pursuit")
+      outcome.note = "gap " + std::to_string(fit.gap);
+    if (outcome.wrong.empty() && std::isfinite(fit.gap) && is_posed(p))
+      outcome.wrong = wrong_gap(p, row.lambda1, row.lambda2, fit);
+    if (!compare) continue;
+    Random same = before;
+    next_row(same, *other, last, p.scale());
+    outcome.wrong += difference(fit, other->fit(row));
   }
   return outcome;
 }

@@ -1,4 +1,4 @@
-// Runs random cases for a given time:  fuzz prox|fits [seconds] [first seed] [most cases]
+// Runs random cases for a given time:  fuzz prox|fits|paths [seconds] [first seed] [most cases]
 // A case is determined by its seed, so a failure can be repeated by `fuzz fits 0 <seed>`. A case
 // that takes longer than the watchdog allows ends the program and prints its seed.
 #include "fuzz.hpp"
@@ -28,12 +28,21 @@ void too_long(int) {
   std::_Exit(1);
 }
 
-fuzz::Outcome run_case(bool prox, std::uint32_t seed) {
+using Case = fuzz::Outcome (*)(std::uint32_t);
+
+// Null if there is no such kind.
+Case case_of(const std::string& kind) {
+  if (kind == "prox") return fuzz::prox_case;
+  if (kind == "fits") return fuzz::fit_case;
+  return kind == "paths" ? fuzz::path_case : nullptr;
+}
+
+fuzz::Outcome run_case(Case one, std::uint32_t seed) {
   running = seed;
   const itimerval limit{{0, 0}, {kLongestCase, 0}};
   setitimer(ITIMER_VIRTUAL, &limit, nullptr);
   try {
-    return prox ? fuzz::prox_case(seed) : fuzz::fit_case(seed);
+    return one(seed);
   } catch (const std::exception& error) {
     return {std::string("threw: ") + error.what(), "", "", false};
   }
@@ -43,8 +52,9 @@ fuzz::Outcome run_case(bool prox, std::uint32_t seed) {
 
 int main(int argc, char** argv) {
   const std::string kind = argc > 1 ? argv[1] : "";
-  if (kind != "prox" && kind != "fits") {
-    std::fprintf(stderr, "usage: fuzz prox|fits [seconds] [first seed] [most cases]\n");
+  const Case one = case_of(kind);
+  if (one == nullptr) {
+    std::fprintf(stderr, "usage: fuzz prox|fits|paths [seconds] [first seed] [most cases]\n");
     return 2;
   }
   const double seconds = argc > 2 ? std::atof(argv[2]) : 60;
@@ -55,7 +65,7 @@ int main(int argc, char** argv) {
   long cases = 0, wrong = 0, noted = 0, refused = 0;
   std::chrono::duration<double> spent{0};
   do {
-    const fuzz::Outcome outcome = run_case(kind == "prox", seed);
+    const fuzz::Outcome outcome = run_case(one, seed);
     ++cases;
     noted += !outcome.note.empty();
     refused += outcome.refused;
