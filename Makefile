@@ -164,6 +164,7 @@ fuzz fuzz-sanitize:
 	@$(MAKE) -s --no-print-directory -j$(JOBS) out/$@/fuzz EIGEN="$(eigen)"
 	@out/$@/fuzz prox $(SECONDS) $(SEED)
 	@out/$@/fuzz fits $(SECONDS) $(SEED)
+	@out/$@/fuzz paths $(SECONDS) $(SEED)
 
 # These sources include every header of the core.
 lint: setup-lint

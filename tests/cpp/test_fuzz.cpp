@@ -23,6 +23,15 @@ TEST(random_graphs_are_solved) { check_cases(fuzz::prox_case, 40000); }
 
 TEST(random_fits_are_as_good_as_they_say) { check_cases(fuzz::fit_case, 4000); }
 
+TEST(random_paths_on_grids_are_as_good_as_they_say) { check_cases(fuzz::path_case, 40); }
+
+// Many covariates, a large offset and lambda1 = 0: the dual point leaves its domain unless Newton's
+// method has ended.
+TEST(a_nearly_separable_fit_without_lambda1_converges) {
+  const fuzz::Outcome outcome = fuzz::fit_case(5000293);
+  CHECK(outcome.wrong.empty() && outcome.note.empty());
+}
+
 // Data around 1e8 with a spread of 1 and a sign constraint: the values are centred to avoid
 // rounding.
 TEST(graphs_far_from_zero_are_solved) {

@@ -344,7 +344,8 @@ std::string difference(const Fit& a, const Fit& b) {
 // lambda2 stays, or moves up or down; lambda1 decreases, or jumps.
 n2gfl::Penalties next_row(Random& random, n2gfl::Path& path, n2gfl::Penalties last, double scale) {
   n2gfl::Penalties row = last;
-  if (last.lambda2 == 0 || chance(random, 3)) row.lambda2 = scale * std::pow(10.0, uniform(random, -2.5, 1));
+  if (last.lambda2 == 0 || chance(random, 3))
+    row.lambda2 = scale * std::pow(10.0, uniform(random, -2.5, 1));
   if (chance(random, 20)) row.lambda2 = 0;
   if (chance(random, 20)) row.lambda1 = 0;
   else if (last.lambda1 == 0 || chance(random, 3))
