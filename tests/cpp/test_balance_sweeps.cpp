@@ -56,7 +56,8 @@ struct Instance {
     net.set_capacities(graph, capacity);
     for (int& p : part) p = below(random, parts);
     for (int a = 0; a < net.arcs(); ++a)
-      if (random() % 2) net.set_flow(a, uniform(random, -1, 1) * std::min(1.0, net.arc(a).capacity));
+      if (random() % 2)
+        net.set_flow(a, uniform(random, -1, 1) * std::min(1.0, net.arc(a).capacity));
     net.refresh_outflow();
   }
 

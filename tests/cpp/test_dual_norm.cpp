@@ -318,8 +318,10 @@ TEST(margins_are_taken_from_zero_nodes_only) {
                 uniform(random, 0.05, 1), seed % 2 == 0);
     const n2gfl::Regions regions = some_regions(in, random);
     for (int a = 0; a < in.network.arcs(); ++a)
-      if (random() % 3 == 0)
-        in.network.set_flow(a, (random() % 2 ? 1 : uniform(random, -1, 1)) * in.network.arc(a).capacity);
+      if (random() % 3 == 0) {
+        const double share = random() % 2 ? 1 : uniform(random, -1, 1);
+        in.network.set_flow(a, share * in.network.arc(a).capacity);
+      }
     for (int way : {1, -1}) {
       n2gfl::GradientTerms terms = in.norm.terms(uniform(random, 0.2, 1), way, &regions);
       check_margin(in, terms, random);
@@ -338,4 +340,13 @@ TEST(a_margin_moves_nodes_away_from_their_threshold) {
     CHECK_NEAR(after[0], -1.25, 1e-6);
     CHECK_NEAR(after[2], -3, 1e-6);
   }
+}
+
+TEST(a_margin_makes_neighbours_equal_if_both_are_near_their_thresholds) {
+  Instance in(vec({1, 0.6}), vec({1, 1}), testing::chain(2), 10, false);
+  n2gfl::GradientTerms terms = in.norm.terms(1, 1, nullptr);
+  in.norm.keep_margin(terms, {0}, 1);
+  const VectorXd after = surpluses(terms, 2);
+  CHECK_NEAR(after[0], -0.2, 1e-6);
+  CHECK_NEAR(after[1], -0.2, 1e-6);
 }

@@ -260,7 +260,8 @@ TEST(predicted_gradients_are_right_for_residuals_beyond_the_range_of_float) {
   const Example example(Design::dense(x.data(), kRows, kColumns), VectorXd::Ones(kRows), true);
   Random random(5);
   for (double size : {1e-50, 1e-42, 1e-38, 1e-30, 1e30, 1e38, 1e45, 1e100}) {
-    const VectorXd first = size * example.residual(random), second = size * example.residual(random);
+    const VectorXd first = size * example.residual(random);
+    const VectorXd second = size * example.residual(random);
     GradientHistory history(example.model.column_norm);
     history.store(first, x.transpose() * first);
     history.store(second, x.transpose() * second);

@@ -271,7 +271,8 @@ TEST(max_flow_leaves_the_allowed_excess_where_it_is) {
       std::vector<int> seeds;
       for (int i = 0; i < in.n; ++i)
         if (round % 2 == 0 || random() % 2) seeds.push_back(i);
-      const double allowed = round == 3 ? 0 : uniform(random, 0, 0.5) * draw_capacity(random, in.kind);
+      const double some = uniform(random, 0, 0.5) * draw_capacity(random, in.kind);
+      const double allowed = round == 3 ? 0 : some;
       search_with_allowance(in, net, search,
                             random() % 2 ? Grow::from_surplus : Grow::from_deficit, seeds, allowed);
       in.change(random);

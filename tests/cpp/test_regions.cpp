@@ -133,7 +133,8 @@ VectorXd dyadic_factors(Random& random, int n) {
 
 // X = I, so that the gradient is the residual; a network with capacities, and exact gradients.
 struct FlowModel {
-  FlowModel(Random& random, const Graph& g, const VectorXd& factor, bool nonnegative, double lambda2)
+  FlowModel(Random& random, const Graph& g, const VectorXd& factor, bool nonnegative,
+            double lambda2)
       : columns(MatrixXd::Identity(g.nodes(), g.nodes())),
         in(columns.design(), VectorXd::Ones(g.nodes()), false, g, factor, nonnegative),
         network(in.graph), search(network, in.poll), gradient(in.model), regions(in.model),
@@ -199,7 +200,8 @@ TEST(regions_are_what_their_nodes_say_after_many_splits_and_merges) {
     weights[3] = 0;
     Design design = Design::dense(x.data(), 12, graph.nodes());
     design.use_rows(weights);
-    const ExampleModel in(design, weights, true, graph, dyadic_factors(random, graph.nodes()), true);
+    const VectorXd factor = dyadic_factors(random, graph.nodes());
+    const ExampleModel in(design, weights, true, graph, factor, true);
     Regions regions(in.model);
     std::map<int, std::vector<int>> contents;  // a content number belongs to one set of nodes
     for (int step = 0; step < 300; ++step) {
@@ -223,7 +225,8 @@ TEST(region_balance_spreads_the_mean_excess) {
     Random random(seed);
     const bool roomy = seed % 2 == 0;
     const Graph graph = testing::grid_graph(8, 2, [&] { return uniform(random, 0.5, 2); });
-    FlowModel m(random, graph, uniform_vector(random, graph.nodes(), 0.3, 2), true, roomy ? 500 : 0.2);
+    const VectorXd factor = uniform_vector(random, graph.nodes(), 0.3, 2);
+    FlowModel m(random, graph, factor, true, roomy ? 500 : 0.2);
     std::vector<Piece> pieces = random_pieces(random, graph, m.regions);
     m.regions.split(pieces);
     m.regions.set_values(VectorXd::Ones(m.regions.size()), false);
