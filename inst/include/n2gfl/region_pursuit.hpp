@@ -322,14 +322,16 @@ class RegionPursuit final : public PathSolver {
   // ---- exact rounds
 
   void solve_finely(double thresh, int max_iterations, double& gap) {
-    double stop = 0.3 * thresh;
+    double stop = 0.3 * thresh, last = kInfinity;
     for (int attempt = 0; attempt < kMaxCertificates; ++attempt) {
       const bool moved = fine_rounds(stop, max_iterations);
       if (too_many_regions()) return;
       if (!moved && attempt > 0) stop *= 0.01;
       gap = certify(thresh);
       if (gap <= thresh || iterations_ >= max_iterations) break;
-      if (!moved && pieces_.empty() && stop < 1e-14 * thresh) break;
+      const bool falls = newton_.objective() < last - kTightNewton * model_.null_value;
+      if (!moved && !falls && pieces_.empty() && stop < 1e-14 * thresh) break;
+      last = newton_.objective();
       for (const Piece& piece : pieces_) work_.add(piece.nodes);
       if (!free_.empty()) work_.add(free_.objectors());
       work_.add_steep(lambda1_, kSteep);
