@@ -8,9 +8,10 @@
 # The first prox of a run is cold itself. The times are of the processor, medians of three runs.
 source("bench/helpers.R")
 
+# The goal is 0.3 on small graphs, where a cold prox is fast too, and 0.2 on large ones.
 problem <- function(side, dimensions, n, share, sign = "nonnegative") {
   list(side = if (small) side %/% 4 else side, dimensions = dimensions, n = n, share = share,
-       sign = sign)
+       sign = sign, bar = if (dimensions == 2) 0.3 else 0.2)
 }
 
 problems <- list(
@@ -36,7 +37,7 @@ print_problem <- function(name) {
   for (k in iterations) {
     at <- table[table$iteration == k, ]
     print_row(name, k, at$support, short(at$cold), short(at$warm), gap_cell(at$gap),
-              ratio_cells(list(cpu = at$warm), list(cpu = at$cold), 0.2))
+              ratio_cells(list(cpu = at$warm), list(cpu = at$cold), problems[[name]]$bar))
   }
 }
 

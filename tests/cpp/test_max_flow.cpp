@@ -220,31 +220,31 @@ void search_and_check(const Instance& in, Network& net, MaxFlow& search, Grow gr
   CHECK_NEAR(cut_value(in, supply, side, sign), leftover, slack);
 }
 
-// A search in which every node may keep `allowed`, from some of the nodes.
-void search_with_allowance(const Instance& in, Network& net, MaxFlow& search, Grow grow,
-                           const std::vector<int>& seeds, double allowed) {
+// A search from some of the nodes.
+void search_from_some(const Instance& in, Network& net, MaxFlow& search, Grow grow,
+                      const std::vector<int>& seeds) {
   const int sign = static_cast<int>(grow);
-  const double slack = 1e-11 * (scale_of(in) + allowed), tolerance = 1e-15 * scale_of(in);
-  std::vector<double> supply = effective_supply(in, net), before(in.n);
-  for (double& s : supply) s -= sign * allowed;
+  const double slack = 1e-11 * scale_of(in), tolerance = 1e-15 * scale_of(in);
+  const std::vector<double> supply = effective_supply(in, net);
+  std::vector<double> before(in.n);
   Problem problem{&in, &net};
   std::vector<bool> is_seed(in.n, false);
   for (int i : seeds) is_seed[i] = true;
   for (int i = 0; i < in.n; ++i) before[i] = sign * problem.excess(i);
-  search.run(problem, seeds, grow, tolerance, allowed);
+  search.run(problem, seeds, grow, tolerance);
 
   CHECK(flow_is_feasible(in, net, slack));
   double leftover = 0;
   for (int i = 0; i < in.n; ++i) {
     const double now = sign * problem.excess(i);
-    leftover += std::max(now - allowed, 0.0);
+    leftover += std::max(now, 0.0);
     if (!search.is_touched(i)) {
       CHECK(now == before[i] && !search.reached(i));
       continue;
     }
-    const double most = is_seed[i] ? allowed : std::max(before[i], allowed);
+    const double most = is_seed[i] ? 0.0 : std::max(before[i], 0.0);
     CHECK(search.reached(i) || now <= most + slack);
-    CHECK(now >= std::min(before[i], allowed) - slack);  // the allowance is not given away
+    CHECK(now >= std::min(before[i], 0.0) - slack);  // no node gives more than it has
     CHECK_NEAR(search.excess(i), problem.excess(i), slack);
   }
   if (static_cast<int>(seeds.size()) == in.n)
@@ -260,7 +260,7 @@ void change_flow(Random& random, Network& net) {
 
 }  // namespace
 
-TEST(max_flow_leaves_the_allowed_excess_where_it_is) {
+TEST(max_flow_from_some_seeds_leaves_the_others_alone) {
   for (int seed = 0; seed < 5000; ++seed) {
     Random random(seed);
     Instance in = random_instance(random, static_cast<Kind>(seed % kKinds));
@@ -271,10 +271,8 @@ TEST(max_flow_leaves_the_allowed_excess_where_it_is) {
       std::vector<int> seeds;
       for (int i = 0; i < in.n; ++i)
         if (round % 2 == 0 || random() % 2) seeds.push_back(i);
-      const double some = uniform(random, 0, 0.5) * draw_capacity(random, in.kind);
-      const double allowed = round == 3 ? 0 : some;
-      search_with_allowance(in, net, search,
-                            random() % 2 ? Grow::from_surplus : Grow::from_deficit, seeds, allowed);
+      const Grow grow = random() % 2 ? Grow::from_surplus : Grow::from_deficit;
+      search_from_some(in, net, search, grow, seeds);
       in.change(random);
     }
   }

@@ -136,11 +136,9 @@ class DualNorm {
     search(terms, seeds_, tolerance);
   }
 
-  // Moves the excess of the seeds away as far as possible. Every node may keep `allowed`.
-  void search(GradientTerms& terms, const std::vector<int>& seeds, double tolerance,
-              double allowed = 0) {
-    search_.run(terms, seeds, terms.way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance,
-                allowed);
+  // Moves the excess of the seeds away as far as possible.
+  void search(GradientTerms& terms, const std::vector<int>& seeds, double tolerance) {
+    search_.run(terms, seeds, terms.way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
   }
 
   // Zero nodes within `margin` of their threshold share their surplus with neighbours that are

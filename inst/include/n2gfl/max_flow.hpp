@@ -158,13 +158,10 @@ class MaxFlow {
   // Problem has double excess(int node), called once per touched node, and bool open(int i, int
   // j): may flow cross between neighbours i and j? An excess within the tolerance counts as zero.
   // Nodes that have a surplus but are not seeds keep it, and the surplus of the seeds can pass
-  // through them. Every node may keep a surplus of `allowed`: then most of what is too much finds
-  // a place near by, and the search need not travel far for the rest.
+  // through them.
   template <class Problem>
-  void run(Problem& problem, const std::vector<int>& seeds, Grow grow, double tolerance,
-           double allowed = 0) {
+  void run(Problem& problem, const std::vector<int>& seeds, Grow grow, double tolerance) {
     start(grow, tolerance);
-    allowed_ = allowed;
     for (int i : seeds) plant(problem, i);
     while (!active_.empty()) {
       for (int i : active_) {
@@ -184,7 +181,7 @@ class MaxFlow {
   // On the seeds' side of the minimum cut: the remaining surplus of the seeds stays here.
   bool reached(int i) const { return is_touched(i) && node_[i].mark; }
   // The remaining excess of touched nodes.
-  double excess(int i) const { return sign_ * (node_[i].surplus + node_[i].kept + allowed_); }
+  double excess(int i) const { return sign_ * (node_[i].surplus + node_[i].kept); }
 
  private:
   static constexpr int kCutOff = std::numeric_limits<int>::max();  // label: cannot reach a deficit
@@ -220,7 +217,7 @@ class MaxFlow {
   void touch(Problem& problem, int i) {
     if (node_[i].stamp == run_) return;
     touched_.push_back(i);
-    const double surplus = sign_ * problem.excess(i) - allowed_;
+    const double surplus = sign_ * problem.excess(i);
     const int label = surplus < -tolerance_ ? 0 : 1;
     node_[i] = {std::fmin(surplus, 0.0), std::fmax(surplus, 0.0), run_, label, false, false};
     ++at_label_[label];
@@ -392,7 +389,7 @@ class MaxFlow {
   Network* net_;
   Poll* poll_;
   int run_ = 0, sign_ = 1;
-  double tolerance_ = 0, allowed_ = 0;
+  double tolerance_ = 0;
   std::size_t relabels_ = 0;
   std::vector<Node> node_;
   std::vector<int> touched_, active_, waiting_;

@@ -111,7 +111,6 @@ class RegionPursuit final : public PathSolver {
   static constexpr double kLookRatio = 0.1;       // beyond it all features are looked at once
   static constexpr double kSearchAgain = 0.01;    // in a certificate: beyond it rounds are repeated
   static constexpr double kTolerated = 0.02;      // share of the last violation that stays
-  static constexpr double kKept = 0.1;            // share of the tolerance that nodes may keep
   static constexpr double kTightNewton = 1e-13, kStartNewton = 1e-4;
   static constexpr double kLooseNewton = 0.03;    // share of the gap that Newton may leave
   static constexpr double kUsualShare = 0.12;     // of the bound that a gradient usually changes by
@@ -234,15 +233,9 @@ class RegionPursuit final : public PathSolver {
         balance_.run(terms, tolerance, true);
         seeds = seeds_among(unsettled_, terms, tolerance);
       }
-      search(terms, seeds, tolerance);
+      norm_.search(terms, seeds, tolerance);
       collect_pieces(way);
     }
-  }
-
-  // A part of the tolerance is left at every node.
-  void search(GradientTerms& terms, const std::vector<int>& seeds, double tolerance) {
-    const double kept = kKept * (tolerance - rounding_);
-    norm_.search(terms, seeds, tolerance - kept, kept);
   }
 
   // The search upwards balances the regions, so the search downwards covers the zero set only.
@@ -494,7 +487,7 @@ class RegionPursuit final : public PathSolver {
       GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
       if (way > 0) balance_.run(terms, tolerance, smooth_.is_strong());
       terms.ignored = &balance_.mean();
-      search(terms, seeds_among(candidates_, terms, tolerance), tolerance);
+      norm_.search(terms, seeds_among(candidates_, terms, tolerance), tolerance);
       DualNorm::include(left, leftover_of_candidates(terms));
       collect_pieces(way);
     }
