@@ -181,7 +181,10 @@ class FloatColumns {
 
   // |error| <= relative_error() * |x_j| * |v|: each of the eight sums of a product rounds once per
   // term, and the conversions to float round once each.
-  double relative_error() const { return kUnitRoundoff * (length_ / kWidth + 12); }
+  double relative_error() const {
+    const int terms = length_ / kWidth;
+    return kUnitRoundoff * (terms + 12);
+  }
 
   // out[k] = x_j'v for j = columns[k]; require() must have seen the columns.
   void products(const std::vector<int>& columns, double* out) const {
