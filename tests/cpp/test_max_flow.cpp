@@ -251,6 +251,27 @@ void search_from_some(const Instance& in, Network& net, MaxFlow& search, Grow gr
     CHECK_NEAR(leftover, reference_leftover(in, supply, sign), slack);
 }
 
+// Calls body(random, instance, network, search) on random graphs; the flow is kept from round to
+// round, while the instance changes.
+template <class Body>
+void on_random_graphs(int graphs, int rounds, Body body) {
+  for (int seed = 0; seed < graphs; ++seed) {
+    Random random(seed);
+    Instance in = random_instance(random, static_cast<Kind>(seed % kKinds));
+    Network net(in.graph);
+    Poll poll;
+    MaxFlow search(net, poll);
+    for (int round = 0; round < rounds; ++round) {
+      body(random, in, net, search);
+      in.change(random);
+    }
+  }
+}
+
+Grow any_direction(Random& random) {
+  return random() % 2 ? Grow::from_surplus : Grow::from_deficit;
+}
+
 // The flow of a random edge becomes a random share of its capacity.
 void change_flow(Random& random, Network& net) {
   if (net.arcs() == 0) return;
@@ -261,57 +282,32 @@ void change_flow(Random& random, Network& net) {
 }  // namespace
 
 TEST(max_flow_from_some_seeds_leaves_the_others_alone) {
-  for (int seed = 0; seed < 5000; ++seed) {
-    Random random(seed);
-    Instance in = random_instance(random, static_cast<Kind>(seed % kKinds));
-    Network net(in.graph);
-    Poll poll;
-    MaxFlow search(net, poll);
-    for (int round = 0; round < 4; ++round) {
-      std::vector<int> seeds;
-      for (int i = 0; i < in.n; ++i)
-        if (round % 2 == 0 || random() % 2) seeds.push_back(i);
-      const Grow grow = random() % 2 ? Grow::from_surplus : Grow::from_deficit;
-      search_from_some(in, net, search, grow, seeds);
-      in.change(random);
-    }
-  }
+  on_random_graphs(5000, 4, [](Random& random, const Instance& in, Network& net, MaxFlow& search) {
+    std::vector<int> seeds;
+    const bool all = random() % 2;
+    for (int i = 0; i < in.n; ++i)
+      if (all || random() % 2) seeds.push_back(i);
+    search_from_some(in, net, search, any_direction(random), seeds);
+  });
 }
 
 TEST(network_sums_the_marked_nodes_again) {
-  for (int seed = 0; seed < 2000; ++seed) {
-    Random random(seed);
-    Instance in = random_instance(random, static_cast<Kind>(seed % kKinds));
-    Network net(in.graph);
-    Poll poll;
-    MaxFlow search(net, poll);
+  on_random_graphs(2000, 8, [](Random& random, const Instance& in, Network& net, MaxFlow& search) {
     Problem problem{&in, &net};
-    for (int round = 0; round < 8; ++round) {
-      for (int k = below(random, 4); k > 0; --k) change_flow(random, net);
-      const bool searches = random() % 2;
-      if (searches) search.run(problem, {below(random, in.n)}, Grow::from_surplus, 0);
-      if (random() % 4 == 0) net.scale(uniform(random, 0.5, 1));
-      Network copy = net;
-      const double bound = copy.refresh_outflow();
-      CHECK(net.refresh_marked() >= bound);
-      for (int i = 0; i < in.n; ++i) CHECK(net.outflow(i) == copy.outflow(i));
-      in.change(random);
-    }
-  }
+    for (int k = below(random, 4); k > 0; --k) change_flow(random, net);
+    if (random() % 2) search.run(problem, {below(random, in.n)}, Grow::from_surplus, 0);
+    if (random() % 4 == 0) net.scale(uniform(random, 0.5, 1));
+    Network copy = net;
+    const double bound = copy.refresh_outflow();
+    CHECK(net.refresh_marked() >= bound);
+    for (int i = 0; i < in.n; ++i) CHECK(net.outflow(i) == copy.outflow(i));
+  });
 }
 
 TEST(max_flow_agrees_with_a_simple_one_on_10000_graphs) {
-  for (int seed = 0; seed < 10000; ++seed) {
-    Random random(seed);
-    Instance in = random_instance(random, static_cast<Kind>(seed % kKinds));
-    Network net(in.graph);
-    Poll poll;
-    MaxFlow search(net, poll);
-    for (int round = 0; round < 3; ++round) {
-      search_and_check(in, net, search, random() % 2 ? Grow::from_surplus : Grow::from_deficit);
-      in.change(random);
-    }
-  }
+  on_random_graphs(10000, 3, [](Random& random, const Instance& in, Network& net, MaxFlow& search) {
+    search_and_check(in, net, search, any_direction(random));
+  });
 }
 
 TEST(max_flow_on_a_larger_grid_with_kept_flow) {
