@@ -94,7 +94,18 @@ class LazyGradient {
   }
   // After predict(): |x_j'r / |x_j| - prediction| <= reach, for all columns at once.
   double reach() const { return reach_; }
-  const Eigen::VectorXf& scaled_prediction() const { return guess_; }
+  // After predict(): calls visit(i, net) for every column, with the prediction less outflow[i], or
+  // the absolute value of that if coefficients may have both signs. One simple, fast loop.
+  template <class Visit>
+  void for_each_predicted(const double* outflow, Visit visit) const {
+    const float* guess = guess_.data();
+    const double* norm = model_->column_norm.data();
+    const bool nonnegative = model_->nonnegative;
+    for (int i = 0; i < model_->features(); ++i) {
+      const double net = norm[i] * guess[i] - outflow[i];
+      visit(i, nonnegative ? net : std::fabs(net));
+    }
+  }
 
   // The best known value, and a bound of its error.
   struct Estimate {

@@ -299,17 +299,15 @@ class RegionPursuit final : public PathSolver {
 
   // Nodes that are predicted to be above a share of their threshold.
   void find_near(double share) {
-    const float* guess = gradient_.scaled_prediction().data();
-    const double *norm = model_.column_norm.data(), *outflow = network_.outflows(),
-                 *factor = model_.factor.data();
+    const double* factor = model_.factor.data();
+    const double level = share * lambda1_;
     passed_.resize(model_.features());
-    int count = 0;
-    for (int i = 0; i < model_.features(); ++i) {
-      const double net = norm[i] * guess[i] - outflow[i];
-      passed_[count] = i;
-      count += (model_.nonnegative ? net : std::fabs(net)) > share * lambda1_ * factor[i];
-    }
-    passed_.resize(count);
+    int* end = passed_.data();
+    gradient_.for_each_predicted(network_.outflows(), [&](int i, double net) {
+      *end = i;  // overwritten by the next node unless it is near
+      end += net > level * factor[i];
+    });
+    passed_.resize(static_cast<std::size_t>(end - passed_.data()));
   }
 
   // ---- exact rounds
@@ -554,22 +552,21 @@ class RegionPursuit final : public PathSolver {
 
   // One simple loop over all nodes, which most of them do not pass. NaN passes.
   const std::vector<int>& not_settled_at_once(double tolerance) {
-    const float* guess = gradient_.scaled_prediction().data();
-    const double *norm = model_.column_norm.data(), *outflow = network_.outflows(),
-                 *factor = model_.factor.data();
+    const double *norm = model_.column_norm.data(), *factor = model_.factor.data();
     const double lambda1 = std::min(lambda1_, std::numeric_limits<double>::max());
     const double reach = gradient_.reach();
+    double largest = settled_excess_;
     passed_.resize(model_.features());
-    int count = 0;
-    for (int i = 0; i < model_.features(); ++i) {
-      const double net = norm[i] * guess[i] - outflow[i], t = lambda1 * factor[i];
-      const double most = (model_.nonnegative ? net : std::fabs(net)) + norm[i] * reach - t;
+    int* end = passed_.data();
+    gradient_.for_each_predicted(network_.outflows(), [&](int i, double net) {
+      const double t = lambda1 * factor[i], most = net + norm[i] * reach - t;
       const bool passes = !(most <= tolerance) || t == 0;
-      if (!passes && most > settled_excess_) settled_excess_ = most;
-      passed_[count] = i;
-      count += passes;
-    }
-    passed_.resize(count);
+      if (!passes && most > largest) largest = most;
+      *end = i;
+      end += passes;
+    });
+    settled_excess_ = largest;
+    passed_.resize(static_cast<std::size_t>(end - passed_.data()));
     return passed_;
   }
 

@@ -60,13 +60,10 @@ class SmoothFlow {
 
   // The sum of all that is beyond the thresholds.
   double predicted_excess() const {
-    const float* guess = gradient_->scaled_prediction().data();
     double sum = 0;
-    for (int i = 0; i < model_->features(); ++i) {
-      const double g = model_->column_norm[i] * guess[i] - net_->outflow(i);
-      const double size = model_->nonnegative ? g : std::fabs(g);
-      sum += std::fmax(0.0, size - lambda1_ * model_->factor[i]);
-    }
+    gradient_->for_each_predicted(net_->outflows(), [&](int i, double net) {
+      sum += std::fmax(0.0, net - lambda1_ * model_->factor[i]);
+    });
     return sum;
   }
 
