@@ -54,12 +54,13 @@ class RegionPursuit final : public PathSolver {
     return solution(gap);
   }
 
-  // The same on the first working set only, to low accuracy.
+  // The same on the first working set only, to low accuracy. Features outside of it wait for the
+  // next row: the residual of this one is not final, and looking at them costs a pass.
   Solution approach(double lambda1, double lambda2, int max_iterations) override {
     may_give_up_ = true;
     if (start_row(lambda1, lambda2)) {
       if (penalised_)
-        coarse_rounds(kNearEnough, max_iterations, kFirstRatio);
+        coarse_rounds(kNearEnough, max_iterations, kFirstRatio, false);
       else
         fine_rounds(kNearEnough, max_iterations);
     }
@@ -172,7 +173,7 @@ class RegionPursuit final : public PathSolver {
   bool solve_coarsely(double thresh, int max_iterations, double& gap) {
     double ratio = kFirstRatio;
     for (int attempt = 0; attempt < kMaxCertificates; ++attempt) {
-      if (ratio > 0) coarse_rounds(0, max_iterations, ratio);
+      if (ratio > 0) coarse_rounds(0, max_iterations, ratio, ratio >= kFirstRatio);
       if (too_many_regions()) return true;
       newton_.run(regions_, lambda1_, lambda2_, kTightNewton, 12);
       gap = certify(thresh);
@@ -191,17 +192,17 @@ class RegionPursuit final : public PathSolver {
   }
 
   // Search, split, Newton on the working set: excess below a share of the last violation stays
-  // where it is, and Newton takes few steps. Ends when the pieces or the gap are small.
-  void coarse_rounds(double stop, int max_iterations, double ratio) {
-    bool looked = ratio < kFirstRatio;
+  // where it is, and Newton takes few steps. `look`: look around once, unless the first round finds
+  // little. Ends when the pieces or the gap are small.
+  void coarse_rounds(double stop, int max_iterations, double ratio, bool look) {
     double last = kInfinity;
     for (int round = 0; round < kMaxCoarseRounds; ++round) {
       find_pieces_coarsely(ratio);
       const double gap = relative_gap(newton_.residual(), leftover_of_pieces());
       ratio = violation_of_pieces();
-      if (round == 0 && ratio < kLookRatio) looked = true;
-      if (!looked && round > 0) {
-        looked = true;
+      if (round == 0 && ratio < kLookRatio) look = false;
+      if (look && round > 0) {
+        look = false;
         look_around();
       }
       if (pieces_.empty() || gap <= stop || iterations_++ >= max_iterations) break;
