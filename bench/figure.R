@@ -22,6 +22,16 @@ bar_label <- function(rows) {
   paste0(rows$problem, ifelse(other, paste0(" / ", rows$peer, "'s ", rows$other), ""))
 }
 
+# Beside the bars, on white, so that the lines do not cross the numbers.
+write_ratios <- function(rows, at) {
+  left <- graphics::grconvertX(rows$number, "user", "inches") + 0.05
+  wide <- graphics::strwidth(rows$ratio, units = "inches", cex = 0.85)
+  to_user <- function(x) graphics::grconvertX(x, "inches", "user")
+  graphics::rect(to_user(left), at - 0.35, to_user(left + wide + 0.03), at + 0.35, col = "white",
+                 border = NA, xpd = NA)
+  graphics::text(to_user(left), at, rows$ratio, adj = c(0, 0.5), cex = 0.85, xpd = NA)
+}
+
 draw <- function(rows, file) {
   rows <- rows[order(match(rows$peer, names(colours)), rows$number), ]
   rows <- rows[rev(seq_len(nrow(rows))), ]
@@ -37,7 +47,7 @@ draw <- function(rows, file) {
   ticks <- 10^(log10(low):0)
   graphics::abline(v = ticks, col = ifelse(ticks == 1, "grey40", "grey85"))
   graphics::rect(low, at - 0.35, rows$number, at + 0.35, col = colours[rows$peer], border = NA)
-  graphics::text(rows$number, at, rows$ratio, pos = 4, cex = 0.85, xpd = NA)
+  write_ratios(rows, at)
   graphics::axis(1, ticks, format(ticks, drop0trailing = TRUE, scientific = FALSE))
   graphics::axis(2, at, bar_label(rows), tick = FALSE, line = -0.8)
   used <- intersect(names(colours), rows$peer)
