@@ -126,11 +126,14 @@ class LaplacianPenalty final : public Penalty {
     return left;
   }
 
+  // Even the gradients that rounding leaves at unpenalised features matter if coefficients are
+  // huge, so they are multiplied by twice the largest coefficient and added to the gap.
   double gap_of(double objective, const DualPoint& dual, double rounding) const {
     const Leftover left = leftover(dual.gradient);
     const double s = 1 / (1 + left.ratio);
     const double edges = s * s * 0.5 * smooth_curvature(dual.potential);
-    return relative_gap(model_, objective + edges, dual.theta, left, rounding);
+    const double charge = 2 * dual.potential.cwiseAbs().maxCoeff() * left.unpenalised;
+    return relative_gap(model_, objective + edges + charge, dual.theta, left, rounding);
   }
 
   // Adds the unpenalised features with a nonzero gradient. Returns true if there are new ones.
@@ -180,14 +183,13 @@ class LaplacianPenalty final : public Penalty {
     }
   }
 
-  // With too many free features for a proof, their gradients are multiplied by twice the largest
-  // coefficient and added to the gap.
+  // With too many free features for a proof, the charge of gap_of() alone stands for them. It says
+  // nothing while all coefficients are zero.
   double estimate(const VectorXd& beta, const VectorXd& residual, double objective,
                   const VectorXd& gradient) const {
     const double infinity = std::numeric_limits<double>::infinity();
-    const double largest = beta.cwiseAbs().maxCoeff(), wanted = leftover(gradient).unpenalised;
-    const double charge = largest > 0 ? 2 * largest * wanted : infinity;
-    return gap_of(objective + charge, {residual, beta, gradient}, infinity);
+    const bool unknown = (beta.array() == 0).all() && leftover(gradient).unpenalised > 0;
+    return unknown ? infinity : gap_of(objective, {residual, beta, gradient}, infinity);
   }
 
   Model& model_;
