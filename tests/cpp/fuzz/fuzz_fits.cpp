@@ -8,6 +8,7 @@
 #include <cmath>
 #include <sstream>
 #include <string>
+#include <vector>
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -97,6 +98,14 @@ void spoil_factors(Problem& p, Random& random) {
   }
 }
 
+// First-order methods get fewer iterations, because each of them is slow on large problems.
+void choose_solver(Problem& p, Random& random, const std::vector<std::string>& algorithms,
+                   int most_first_order, const std::vector<double>& thresholds) {
+  p.settings.algorithm = algorithms[random() % algorithms.size()];
+  p.settings.max_iterations = p.settings.algorithm == "pursuit" ? 1000 : most_first_order;
+  p.settings.thresh = thresholds[random() % thresholds.size()];
+}
+
 Problem hostile_problem(Random& random) {
   Problem p = testing::random_problem(random);
   if (chance(random, 2)) spoil_columns(p, random);
@@ -117,11 +126,8 @@ Problem hostile_problem(Random& random) {
   if (chance(random, 8)) p.x *= any_scale(random, 6);
   p.settings.standardize = chance(random, 5);
   if (chance(random, 4)) p.settings.penalty = "laplacian";
-  const char* const algorithms[] = {"pursuit", "pursuit", "pursuit", "fista", "ista"};
-  p.settings.algorithm = algorithms[random() % 5];
-  p.settings.max_iterations = p.settings.algorithm == "pursuit" ? 1000 : 300;
-  const double thresholds[] = {1e-2, 1e-4, 1e-6, 1e-9};
-  p.settings.thresh = thresholds[random() % 4];
+  choose_solver(p, random, {"pursuit", "pursuit", "pursuit", "fista", "ista"}, 300,
+                {1e-2, 1e-4, 1e-6, 1e-9});
   return p;
 }
 
@@ -318,11 +324,8 @@ Problem grid_problem(Random& random) {
   p.factor = VectorXd::Ones(features);
   p.covariates.resize(rows, 0);
   spoil_grid(p, random);
-  const char* const algorithms[] = {"pursuit", "pursuit", "pursuit", "pursuit", "fista"};
-  p.settings.algorithm = algorithms[random() % 5];
-  p.settings.max_iterations = p.settings.algorithm == "pursuit" ? 1000 : 100;
-  const double thresholds[] = {1e-3, 1e-4, 1e-6, 1e-8};
-  p.settings.thresh = thresholds[random() % 4];
+  choose_solver(p, random, {"pursuit", "pursuit", "pursuit", "pursuit", "fista"}, 100,
+                {1e-3, 1e-4, 1e-6, 1e-8});
   return p;
 }
 
