@@ -570,6 +570,30 @@ TEST(prox_gap_sees_a_wrong_solution) {
   CHECK(prox.gap(p.z, p.masses, p.thresholds, p.theta, p.sign, b) > 0.4e-6 / size);
 }
 
+// Rings, because a flow around a cycle can stay large. The second ring keeps its values.
+TEST(values_that_were_large_before_do_not_blur_small_ones) {
+  Random random(11);
+  std::vector<Edge> edges;
+  for (int i = 0; i < 12; ++i) edges.push_back({i, i / 6 * 6 + (i + 1) % 6, 1e6});
+  for (int trial = 0; trial < 20; ++trial) {
+    Problem p(12, edges);
+    for (int i = 0; i < p.n; ++i) p.z[i] = normal(random);
+    p.sign = kSigns[trial % 3];
+    p.thresholds.setConstant(trial % 2 * 1e-9);
+    const Graph graph(p.n, p.edges);
+    Poll poll;
+    FusedProx prox(graph, poll);
+    VectorXd b, large = p.z;
+    large.head(6) *= 1e9;
+    prox.solve(large, p.masses, p.thresholds, p.theta, p.sign, b);
+    p.z.head(6) *= 1e-6;
+    prox.solve(p.z, p.masses, p.thresholds, p.theta, p.sign, b);
+    const VectorXd cold = solve(p).b;
+    CHECK_NEAR(distance(b.head(6), cold.head(6)), 0, 1e-18);
+    CHECK_NEAR(distance(b.tail(6), cold.tail(6)), 0, 1e-12);
+  }
+}
+
 TEST(components_do_not_blur_each_other) {
   // Next to a component with values a billion times larger, each component is solved as if it were
   // alone.

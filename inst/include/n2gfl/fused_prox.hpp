@@ -34,6 +34,7 @@ class FusedProx {
         total_variation_(net_, flow_, poll, terms_, large), nodes_(graph.nodes()) {
     std::iota(nodes_.begin(), nodes_.end(), 0);
     parts_ = connected_parts(graph, nodes_);
+    sizes_.assign(parts_.size(), 0.0);
   }
 
   FusedProx(const FusedProx&) = delete;
@@ -49,6 +50,7 @@ class FusedProx {
     terms_.linear.resize(z.size());
     b.setZero(z.size());
     const Input input{&z, &masses, &thresholds};
+    forget_large_flows(input);
     if (sign == Sign::free && (thresholds.array() == 0).all()) {  // zero is not special
       resolve(input, parts_, 0, b);
     } else {
@@ -98,6 +100,7 @@ class FusedProx {
   using Parts = TotalVariation::Parts;
   static constexpr double kLeastMargin = 0.1;  // share of the threshold; nodes with more keep it
   static constexpr std::size_t kSeedsPerMargin = 3;
+  static constexpr double kMuchSmaller = 0.1;  // values now, as a share of the largest before
 
   struct Input {
     const Eigen::VectorXd *z, *masses, *thresholds;
@@ -124,6 +127,24 @@ class FusedProx {
     const double mass = m.sum(), mean = (m * input.z->array()).sum() / mass;
     const double spread = std::sqrt((m * (input.z->array() - mean).square()).sum() / mass);
     return input.thresholds->array().min(m * spread).sum() < 0.1 * spread * mass;
+  }
+
+  // A flow that was found for much larger values keeps their rounding errors, in its sums and in
+  // circulations around cycles. Components whose values have become much smaller start without
+  // flow, because these errors could be larger than their values.
+  void forget_large_flows(const Input& input) {
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      const double size = size_of(input, parts_[k]);
+      const bool much_smaller = size < kMuchSmaller * sizes_[k];
+      if (much_smaller) net_.clear_flow(parts_[k]);
+      sizes_[k] = much_smaller ? size : std::fmax(size, sizes_[k]);
+    }
+  }
+
+  static double size_of(const Input& input, const std::vector<int>& part) {
+    double size = 0;
+    for (int i : part) size = std::fmax(size, std::fabs((*input.masses)[i] * (*input.z)[i]));
+    return size;
   }
 
   void approach(const Input& input, Sign sign, Eigen::VectorXd& b) {
@@ -293,6 +314,7 @@ class FusedProx {
   int calls_ = 0;
   std::vector<int> nodes_;  // all of the graph
   Parts parts_;             // its components
+  std::vector<double> sizes_;  // per component: the largest |m z| since its flow was zero
   std::vector<int> seeds_, candidates_;
 };
 

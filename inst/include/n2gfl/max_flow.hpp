@@ -88,7 +88,16 @@ class Network {
     set_flow_only(u, flow);
   }
 
-  // The same without updating the outflow of the two nodes.
+  // Removes the flow of all arcs at the given nodes, which must be whole components.
+  void clear_flow(const std::vector<int>& nodes) {
+    for (int i : nodes) {
+      for (int a = begin(i); a < end(i); ++a) arcs_[a].flow = 0;
+      outflow_[i] = 0;
+      mark(i);
+    }
+  }
+
+  // The same as set_flow() without updating the outflow of the two nodes.
   void set_flow_only(Arc& u, double flow) {
     u.flow = flow;
     arcs_[u.reverse].flow = -flow;

@@ -180,14 +180,16 @@ Problem draw(Random& random) {
 }
 
 // A similar problem, as the next step of a solver: all values change together, all a little, or a
-// few a lot. Sometimes the strengths or the sign change too.
+// few a lot; or a few nodes get values of other nodes, which may be in a component of another
+// scale. Sometimes the strengths or the sign change too.
 void change(Problem& p, int call, Random& random) {
-  const int kind = call == 0 ? 0 : 1 + below(random, 3);
+  const int kind = call == 0 ? 0 : 1 + below(random, 4);
   const double share = std::pow(10.0, uniform(random, -4, -0.5));
   if (kind == 0) p.z *= 1.1;
   for (int i = 0; i < p.n; ++i) {
     if (kind == 1) p.z[i] *= 1 + share * uniform(random, -1, 1);
     if (kind == 2 && below(random, 8) == 0) p.z[i] *= uniform(random, -2, 2);
+    if (kind == 4 && below(random, 8) == 0) p.z[i] = p.z[below(random, p.n)];
   }
   if (kind == 3) p.z = (1 - share) * p.z + share * VectorXd::Constant(p.n, p.z.mean());
   if (random() % 4 == 0) p.theta *= uniform(random, 0.5, 1.5);
