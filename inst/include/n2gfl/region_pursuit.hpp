@@ -99,7 +99,7 @@ class RegionPursuit final : public PathSolver {
   static constexpr int kMostPieces = 60;    // splits per round, or half the regions if more
   static constexpr double kSteep = 0.9;     // share of the threshold, for the working set
   static constexpr int kManyRegions = 300;
-  static constexpr double kStepsForOne = 40;        // first-order steps per Newton step
+  static constexpr double kStepsForOne = 10;        // first-order steps per Newton step
   static constexpr double kLeastGapOfOthers = 1e-8;
   static constexpr double kLazyShare = 0.12; // above this share: one full product
   static constexpr double kMargin = 0.5;     // of lambda1, below the threshold
