@@ -34,7 +34,7 @@ TEST(a_nearly_separable_fit_without_lambda1_converges) {
 
 // Unpenalised coefficients of 4e5 and 1e14: even gradients of the size of rounding count in the gap.
 TEST(gaps_of_huge_unpenalised_coefficients_are_not_too_small) {
-  for (std::uint32_t seed : {33235u, 5004339u}) check_case(fuzz::fit_case, seed);
+  for (std::uint32_t seed : {33235u, 5004339u, 9006392u, 9013266u}) check_case(fuzz::fit_case, seed);
 }
 
 // Data around 1e8 with a spread of 1 and a sign constraint: the values are centred to avoid

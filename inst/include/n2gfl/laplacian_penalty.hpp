@@ -86,12 +86,13 @@ class LaplacianPenalty final : public Penalty {
   // The same if the negative gradient of loss plus smooth part is known.
   double gap_at(const VectorXd& beta, const VectorXd& residual, double objective,
                 const VectorXd& gradient) const {
-    DualPoint dual{residual, beta, gradient};
+    const DualPoint start{residual, beta, gradient, model_.profile.coordinates()};
+    DualPoint dual = start;
     const double rounding = model_.rounding(residual);
     std::vector<int> free;
     for (int round = 0; round < kMostRounds && add_objecting(dual.gradient, rounding, free); ++round) {
       if (free.size() > kMostFree) return estimate(beta, residual, objective, gradient);
-      dual = {residual, beta, gradient};
+      dual = start;
       for (int pass = 0; pass < 2; ++pass) newton_step(free, dual);  // second pass for accuracy
     }
     return gap_of(objective, dual, rounding);
@@ -110,11 +111,13 @@ class LaplacianPenalty final : public Penalty {
 
  private:
   static constexpr int kMostRounds = 10;
+  static constexpr double kMostCharge = 1e-6;  // share of the null objective
   static constexpr std::size_t kMostFree = 1000;  // largest size of the dense system
 
   // The dual variables of the edges are differences of `potential`, which is beta or close to it.
   struct DualPoint {
     VectorXd theta, potential, gradient;
+    VectorXd unpenalised;  // coordinates of intercept and covariates
   };
 
   double one_sided(double g) const { return model_.nonnegative ? g : std::fabs(g); }
@@ -126,15 +129,24 @@ class LaplacianPenalty final : public Penalty {
     return left;
   }
 
-  // Even the gradients that rounding leaves at unpenalised features matter if coefficients are
-  // huge, so they are multiplied by twice the largest coefficient and added to the gap.
+  // Gradients that rounding leaves at unpenalised features, and what it leaves of theta along
+  // intercept and covariates, matter if coefficients are huge: they are multiplied by twice the
+  // largest coefficient and added to the gap. If that is no longer small, nothing can be proved in
+  // double precision, and the dual point is zero.
   double gap_of(double objective, const DualPoint& dual, double rounding) const {
     const Leftover left = leftover(dual.gradient);
+    const VectorXd along = model_.profile.basis().transpose() * dual.theta;
+    const double charge = 2 * largest(dual.unpenalised) * along.cwiseAbs().sum() +
+                          2 * largest(dual.potential) * left.unpenalised;
+    const VectorXd none = VectorXd::Zero(dual.theta.size());
+    if (std::isfinite(rounding) && charge > kMostCharge * model_.null_value)
+      return relative_gap(model_, objective, none, {}, rounding);
     const double s = 1 / (1 + left.ratio);
     const double edges = s * s * 0.5 * smooth_curvature(dual.potential);
-    const double charge = 2 * dual.potential.cwiseAbs().maxCoeff() * left.unpenalised;
     return relative_gap(model_, objective + edges + charge, dual.theta, left, rounding);
   }
+
+  static double largest(const VectorXd& v) { return v.size() > 0 ? v.cwiseAbs().maxCoeff() : 0.0; }
 
   // Adds the unpenalised features with a nonzero gradient. Returns true if there are new ones.
   bool add_objecting(const VectorXd& gradient, double rounding, std::vector<int>& free) const {
@@ -168,6 +180,7 @@ class LaplacianPenalty final : public Penalty {
     }
     const VectorXd step = hessian.ldlt().solve(right);
     dual.theta -= weighted * step;
+    dual.unpenalised += step.head(fixed);
     for (Eigen::Index k = 0; k < n; ++k) dual.potential[free[k]] += step[fixed + k];
     model_.x.transpose_times(dual.theta, dual.gradient, model_.threads, model_.poll);
     for (int i = 0; i < model_.features(); ++i) dual.gradient[i] -= slope(dual.potential, i);
@@ -183,13 +196,14 @@ class LaplacianPenalty final : public Penalty {
     }
   }
 
-  // With too many free features for a proof, the charge of gap_of() alone stands for them. It says
-  // nothing while all coefficients are zero.
+  // With too many free features for a proof, the charge of gap_of() alone stands for them, and
+  // `rounding` is infinite. It says nothing while all coefficients are zero.
   double estimate(const VectorXd& beta, const VectorXd& residual, double objective,
                   const VectorXd& gradient) const {
     const double infinity = std::numeric_limits<double>::infinity();
     const bool unknown = (beta.array() == 0).all() && leftover(gradient).unpenalised > 0;
-    return unknown ? infinity : gap_of(objective, {residual, beta, gradient}, infinity);
+    const DualPoint dual{residual, beta, gradient, model_.profile.coordinates()};
+    return unknown ? infinity : gap_of(objective, dual, infinity);
   }
 
   Model& model_;
