@@ -151,6 +151,9 @@ site: setup-site out/installed
 eigen = $(or $(EIGEN),$(shell $(RSCRIPT) -e \
   'cat(system.file("include", package = "RcppEigen"))' 2>/dev/null),$(wildcard /usr/include/eigen3))
 tests := $(patsubst tests/cpp/%.cpp,%,$(wildcard tests/cpp/*.cpp))
+# Threads, if the compiler has them; Eigen's own are off, as in src/Makevars.
+openmp := $(shell echo 'int main() {}' | $(CXX) -fopenmp -x c++ - -o /dev/null 2>/dev/null && \
+  echo -fopenmp -DEIGEN_DONT_PARALLELIZE)
 warnings := -Wall -Wextra -Wpedantic -Wconversion
 
 cpp sanitize:
@@ -184,22 +187,22 @@ cases := fuzz_prox fuzz_fits
 out/cpp/core_tests: $(tests:%=out/cpp/%.o) $(cases:%=out/fuzz/%.o)
 out/sanitize/core_tests: $(tests:%=out/sanitize/%.o) $(cases:%=out/fuzz-sanitize/%.o)
 out/cpp/core_tests out/sanitize/core_tests:
-	@$(CXX) $(flags) $^ -o $@
+	@$(CXX) $(flags) $(openmp) $^ -o $@
 
 define compile
 @mkdir -p $(@D)
 @echo "Compiling $< ($(@D))"
-@$(CXX) -std=c++17 $(flags) $(warnings) $(EXTRA_CXXFLAGS) -MMD -MP -Iinst/include -Itests/cpp \
-  -isystem "$(eigen)" -c $< -o $@
+@$(CXX) -std=c++17 $(flags) $(openmp) $(warnings) $(EXTRA_CXXFLAGS) -MMD -MP -Iinst/include \
+  -Itests/cpp -isystem "$(eigen)" -c $< -o $@
 endef
 
 out/fuzz/fuzz: $(cases:%=out/fuzz/%.o) out/fuzz/main.o
 out/fuzz-sanitize/fuzz: $(cases:%=out/fuzz-sanitize/%.o) out/fuzz-sanitize/main.o
 out/fuzz/fuzz out/fuzz-sanitize/fuzz:
-	@$(CXX) $(flags) $^ -o $@
+	@$(CXX) $(flags) $(openmp) $^ -o $@
 
 out/bench/warm_prox out/bench/tv_variants: %: %.o
-	@$(CXX) $(flags) $^ -o $@
+	@$(CXX) $(flags) $(openmp) $^ -o $@
 
 out/bench/%.o: bench/%.cpp
 	$(compile)

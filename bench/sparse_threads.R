@@ -4,12 +4,17 @@
 #   Rscript bench/sparse_threads.R threads    those whose name contains "threads"
 #
 # Sparse rows: the same x as a dgCMatrix and dense, CPU seconds of a path of 10. Threads: fista for
-# a fixed number of steps, most of which is X'r, by the clock. Workers: 10 folds, by the clock.
+# a fixed number of steps, most of which is X'r, and paths, by the clock. Workers: 10 folds, by the
+# clock.
 source("bench/helpers.R")
 source("bench/data.R")
 
 dims <- if (small) c(10, 20) else c(100, 200)
 steps <- 50
+
+threads_row <- function(fields, lambda2) {
+  list(kinds = c("2 threads", "1 thread"), fields = fields, path = lambda2)
+}
 
 # Two variants of the same work; the ratio is the first over the second.
 rows <- list(
@@ -17,17 +22,29 @@ rows <- list(
   "x with 10 % filled, N = 500" = list(kinds = c("sparse", "dense"), fill = 0.1, n = 500),
   "two threads, 50 steps of fista, N = 2000" = list(kinds = c("2 threads", "1 thread"), n = 2000),
   "two threads, path of 10, N = 2000" = list(kinds = c("2 threads", "1 thread"), n = 2000,
-                                             path = TRUE),
+                                             path = 0.02),
+  "two threads, logistic path of 10, d 28,000" = threads_row("rough", 0.02),
+  "two threads, the same, lambda2 50 %" = threads_row("rough", 0.5),
+  "two threads, the same, smooth" = threads_row("smooth", 0.02),
+  "two threads, the same, smooth, lambda2 50 %" = threads_row("smooth", 0.5),
   "two workers, 10 folds, N = 500" = list(kinds = c("2 workers", "1 worker"), n = 500, folds = TRUE)
 )
 
+# Blocks on a grid, or the fields of the logistic paths (bench/logistic.R).
+row_data <- function(row) {
+  if (!is.null(row$fields)) return(shell_data("d 28,000", kind = row$fields))
+  block_data(row$n, dims, fill = if (is.null(row$fill)) 1 else row$fill)
+}
+
+row_family <- function(row) if (is.null(row$fields)) "gaussian" else "binomial"
+
 run_method <- function(name, kind, file) {
   row <- rows[[name]]
-  data <- block_data(row$n, dims, fill = if (is.null(row$fill)) 1 else row$fill)
+  data <- row_data(row)
   if (kind == "data") return()
   if (kind == "sparse") data$x <- Matrix::Matrix(data$x, sparse = TRUE)
-  lambda2 <- 0.02 * max(data$products)
-  arguments <- list(data$x, data$y, data$graph, lambda2 = lambda2, nlambda1 = 10, thresh = gap_bar,
+  lambda2 <- (if (is.null(row$path)) 0.02 else row$path) * max(data$products)
+  arguments <- list(data$x, data$y, data$graph, family = row_family(row), lambda2 = lambda2, nlambda1 = 10, thresh = gap_bar,
                     threads = if (kind == "2 threads") 2 else 1)
   if (kind == "2 workers") future::plan("multicore", workers = 2)
   measure(function() {
@@ -50,7 +67,7 @@ fixed_steps <- function(arguments) {
 
 print_problem <- function(name) {
   row <- rows[[name]]
-  prepare_data("bench/sparse_threads.R", name, paste(row$n, row$fill))
+  prepare_data("bench/sparse_threads.R", name, paste(c(row$n, row$fill, row$fields), collapse = " "))
   runs <- lapply(row$kinds, function(kind) {
     run_child("bench/sparse_threads.R", c("run", name, kind))
   })

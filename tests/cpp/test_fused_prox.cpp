@@ -327,7 +327,7 @@ TEST(prox_copes_with_masses_and_capacities_beyond_float) {
 }
 
 TEST(prox_can_be_interrupted) {
-  const Problem p = grid_problem(300, 5, 4);
+  const Problem p = grid_problem(600, 5, 4);  // takes more than the 0.2 s until the second call
   const Graph graph(p.n, p.edges);
   int calls = 0;
   Poll poll([&] {

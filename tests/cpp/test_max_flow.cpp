@@ -112,6 +112,7 @@ struct Problem {
   const Network* net;
   double excess(int i) const { return instance->supply[i] - net->outflow(i); }
   bool open(int i, int j) const { return instance->group[i] == instance->group[j]; }
+  int part(int i) const { return instance->group[i]; }
 };
 
 // Supplies minus the flow between groups, which is fixed.
@@ -198,14 +199,19 @@ double cut_value(const Instance& in, const std::vector<double>& supply,
   return value;
 }
 
-void search_and_check(const Instance& in, Network& net, MaxFlow& search, Grow grow) {
+// `by_parts`: each group is searched by itself.
+void search_and_check(const Instance& in, Network& net, MaxFlow& search, Grow grow,
+                      bool by_parts = false) {
   const int sign = static_cast<int>(grow);
   const std::vector<double> supply = effective_supply(in, net);
   const double slack = 1e-11 * scale_of(in), tolerance = 1e-15 * scale_of(in);
   Problem problem{&in, &net};
   std::vector<int> everything(in.n);
   for (int i = 0; i < in.n; ++i) everything[i] = i;
-  search.run(problem, everything, grow, tolerance);
+  if (by_parts)
+    search.run_parts(problem, everything, grow, tolerance);
+  else
+    search.run(problem, everything, grow, tolerance);
 
   double leftover = 0;
   for (int i = 0; i < in.n; ++i) leftover += std::max(sign * problem.excess(i), 0.0);
@@ -306,13 +312,12 @@ TEST(network_sums_the_marked_nodes_again) {
 
 TEST(max_flow_agrees_with_a_simple_one_on_10000_graphs) {
   on_random_graphs(10000, 3, [](Random& random, const Instance& in, Network& net, MaxFlow& search) {
-    search_and_check(in, net, search, any_direction(random));
+    search_and_check(in, net, search, any_direction(random), in.n % 2 == 0);
   });
 }
 
-TEST(max_flow_on_a_larger_grid_with_kept_flow) {
-  const int side = 12;
-  Random random(7);
+// A grid whose columns belong to bands of 3: no flow passes between bands.
+Instance banded_grid(Random& random, int side) {
   std::vector<Edge> edges;
   for (int y = 0; y < side; ++y)
     for (int x = 0; x < side; ++x) {
@@ -321,12 +326,38 @@ TEST(max_flow_on_a_larger_grid_with_kept_flow) {
       if (y + 1 < side) edges.push_back({i, i + side, uniform(random, 0, 2)});
     }
   Instance in(Graph(side * side, edges), std::vector<double>(side * side, 0.0));
+  for (int i = 0; i < in.n; ++i) in.group[i] = i % side / 3;
+  return in;
+}
+
+TEST(max_flow_on_a_larger_grid_with_kept_flow) {
+  Random random(7);
+  Instance in = banded_grid(random, 12);
+  in.group.assign(in.n, 0);
   Network net(in.graph);
   Poll poll;
   MaxFlow search(net, poll);
   for (int round = 0; round < 10; ++round) {
     for (double& s : in.supply) s += uniform(random, -2, 2);
     search_and_check(in, net, search, round % 2 ? Grow::from_surplus : Grow::from_deficit);
+  }
+}
+
+TEST(max_flow_by_parts_is_the_same_with_any_number_of_threads) {
+  Random random(3);
+  Instance in = banded_grid(random, 16);
+  Poll poll;
+  std::vector<Network> net(3, Network(in.graph));
+  std::vector<MaxFlow> search;
+  for (int t = 0; t < 3; ++t) search.emplace_back(net[t], poll, t + 1);
+  for (int round = 0; round < 6; ++round) {
+    for (double& s : in.supply) s += uniform(random, -2, 2);
+    const Grow grow = round % 2 ? Grow::from_surplus : Grow::from_deficit;
+    for (int t = 0; t < 3; ++t) search_and_check(in, net[t], search[t], grow, true);
+    for (int t = 1; t < 3; ++t) {
+      CHECK(search[t].touched() == search[0].touched());
+      for (int a = 0; a < net[0].arcs(); ++a) CHECK(net[t].arc(a).flow == net[0].arc(a).flow);
+    }
   }
 }
 
@@ -337,6 +368,8 @@ TEST(max_flow_without_seeds_reaches_nothing) {
   MaxFlow search(net, poll);
   Problem problem{&in, &net};
   search.run(problem, {}, Grow::from_surplus, 0);
+  CHECK(search.touched().empty());
+  search.run_parts(problem, {}, Grow::from_surplus, 0);
   CHECK(search.touched().empty());
   CHECK(!search.reached(0));
   search.run(problem, {1, 2}, Grow::from_surplus, 0);  // neither has a surplus

@@ -162,7 +162,7 @@ struct FlowModel {
 
 void check_balance(FlowModel& m, bool roomy) {
   GradientTerms terms = m.norm.terms(0.2, 1, &m.regions);
-  n2gfl::RegionBalance balance(m.network, m.regions);
+  n2gfl::RegionBalance balance(m.network, m.regions, m.in.poll, 1);
   std::vector<double> outflow(m.network.outflows(), m.network.outflows() + m.network.nodes());
   balance.run(terms, 1e-12, false);
   for (int i = 0; i < m.network.nodes(); ++i) CHECK(m.network.outflow(i) == outflow[i]);
@@ -234,6 +234,26 @@ TEST(region_balance_spreads_the_mean_excess) {
     m.network.refresh_outflow();
     check_balance(m, roomy);
   }
+}
+
+TEST(region_balance_is_the_same_with_any_number_of_threads) {
+  const Graph graph = testing::grid_graph(32, 2, [] { return 1.0; });
+  std::vector<std::vector<double>> flow;
+  for (int threads = 1; threads < 4; ++threads) {
+    Random random(4);
+    FlowModel m(random, graph, VectorXd::Ones(graph.nodes()), true, 0.4);
+    std::vector<Piece> rows(32);  // every row of the grid is a region
+    for (int i = 0; i < graph.nodes(); ++i) rows[i / 32].nodes.push_back(i);
+    m.regions.split(rows);
+    m.regions.set_values(VectorXd::Ones(m.regions.size()), false);
+    GradientTerms terms = m.norm.terms(0.2, 1, &m.regions);
+    n2gfl::RegionBalance balance(m.network, m.regions, m.in.poll, threads);
+    balance.run(terms, 1e-12, true);
+    flow.emplace_back();
+    for (int a = 0; a < m.network.arcs(); ++a) flow.back().push_back(m.network.arc(a).flow);
+    CHECK(flow.back() == flow.front());
+  }
+  CHECK(std::any_of(flow[0].begin(), flow[0].end(), [](double f) { return f != 0; }));
 }
 
 TEST(working_set_holds_the_support_and_its_neighbours) {

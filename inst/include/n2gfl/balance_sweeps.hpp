@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "edge_sweeps.hpp"
-#include "max_flow.hpp"
+#include "network.hpp"
 #include "poll.hpp"
 
 namespace n2gfl {

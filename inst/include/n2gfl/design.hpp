@@ -74,14 +74,14 @@ class Design {
 
   // The same for many columns and one v, whose nuisance_part() is passed as `part`.
   double dot(int j, const VectorXd& v, const VectorXd& part) const {
-    ++dots_;
+    dots_.add(1);
     return uncounted_dot(j, v, part);
   }
 
   // The number of passes over all columns in products with a vector: X'v counts as one.
-  double passes() const { return static_cast<double>(dots_) / std::max(cols_, 1); }
+  double passes() const { return static_cast<double>(dots_.value()) / std::max(cols_, 1); }
 
-  void count_products(std::size_t products) const { dots_ += static_cast<std::int64_t>(products); }
+  void count_products(std::size_t products) const { dots_.add(static_cast<std::int64_t>(products)); }
 
   // Prefetches column j: reading scattered columns of X is otherwise half as fast as reading
   // consecutive ones.
@@ -244,7 +244,7 @@ class Design {
                    [&](std::ptrdiff_t k) { dot(begin + static_cast<int>(k)); });
       poll.now();
     }
-    dots_ += count;
+    dots_.add(count);
   }
 
   double raw_dot(int j, const VectorXd& v) const {
@@ -323,7 +323,7 @@ class Design {
   const int* starts_ = nullptr;
   const int* indices_ = nullptr;
   double mirror_ = 1.0;
-  mutable std::int64_t dots_ = 0;
+  mutable SharedCount dots_;
   VectorXd scale_;
   VectorXd used_;                // 1 where a row has weight, else 0; empty if all rows have
   double counted_rows_;          // number of rows with weight

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "max_flow.hpp"
+#include "network.hpp"
 
 namespace n2gfl {
 

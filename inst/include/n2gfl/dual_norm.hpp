@@ -65,6 +65,7 @@ struct GradientTerms {
   // Mean excess per region, which the search ignores: it is removed by changing the regions'
   // values, not by flow.
   const std::vector<double>* ignored = nullptr;
+  const std::vector<unsigned char>* zero_part = nullptr;  // of each node, see part()
 
   int region(int i) const { return regions ? regions->of(i) : Regions::kZeroSet; }
   int direction(int i) const {
@@ -100,6 +101,14 @@ struct GradientTerms {
   }
   bool open(int i, int j) const { return regions == nullptr || regions->of(i) == regions->of(j); }
 
+  // What a search may take apart: the regions, and components of the graph in the zero set. The
+  // many components of some graphs share kZeroParts parts.
+  static constexpr int kZeroParts = 8;
+  int part(int i) const {
+    const int k = region(i);
+    return k < 0 ? (*zero_part)[i] : kZeroParts + k;
+  }
+
  private:
   static constexpr double kSharpEnough = 0.25;
 
@@ -118,7 +127,8 @@ class DualNorm {
       : model_(model), net_(network), search_(search), gradient_(gradient) {}
 
   GradientTerms terms(double lambda1, int way, const Regions* regions) {
-    return {model_, net_, gradient_, regions, lambda1, way, nullptr};
+    find_zero_parts();
+    return {model_, net_, gradient_, regions, lambda1, way, nullptr, &zero_part_};
   }
 
   // Searches from every node whose excess may exceed the tolerance. The upward search balances the
@@ -138,7 +148,7 @@ class DualNorm {
 
   // Moves the excess of the seeds away as far as possible.
   void search(GradientTerms& terms, const std::vector<int>& seeds, double tolerance) {
-    search_.run(terms, seeds, terms.way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
+    search_.run_parts(terms, seeds, terms.way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
   }
 
   // Zero nodes within `margin` of their threshold share their surplus with neighbours that are
@@ -202,6 +212,14 @@ class DualNorm {
  private:
   static constexpr int kMarginPasses = 1;
   static constexpr double kDeepest = 1.5;  // margins that a node may give away below its threshold
+
+  void find_zero_parts() {
+    if (!zero_part_.empty()) return;
+    int count = 0;
+    const std::vector<int> of = components(model_.graph, [](int, int) { return true; }, count);
+    for (int component : of)
+      zero_part_.push_back(static_cast<unsigned char>(component % GradientTerms::kZeroParts));
+  }
 
   void share(GradientTerms& terms, int i, double margin) {
     const int way = terms.way;
@@ -278,6 +296,7 @@ class DualNorm {
   Network& net_;
   MaxFlow& search_;
   LazyGradient& gradient_;
+  std::vector<unsigned char> zero_part_;  // of every node; found when first needed
   std::vector<int> seeds_;
   Leftover small_;  // of the nodes that were not seeds
   struct Surplus {

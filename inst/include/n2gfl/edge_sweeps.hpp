@@ -14,7 +14,7 @@
 
 #include <Eigen/Core>
 
-#include "max_flow.hpp"
+#include "network.hpp"
 #include "parallel.hpp"
 #include "poll.hpp"
 

@@ -58,7 +58,7 @@ class FloatProducts {
     std::vector<float> share(column_.size());
     for (std::size_t k = 0; k < column_.size(); ++k)
       share[k] = static_cast<float>(factor[k] * scale_[k] / unit);
-    const int tiles = (length_ + kTile - 1) / kTile;  // of equal size
+    const int tiles = std::max(threads_, (length_ + kTile - 1) / kTile);  // of equal size
     const int rows = (length_ / kWidth + tiles - 1) / tiles * kWidth;
     const double cost = static_cast<double>(column_.size()) * rows;
     parallel_for(tiles, threads_, cost, [&](std::ptrdiff_t t) {

@@ -11,7 +11,7 @@
 
 #include "edge_sweeps.hpp"
 #include "level_sets.hpp"
-#include "max_flow.hpp"
+#include "network.hpp"
 #include "poll.hpp"
 
 namespace n2gfl {

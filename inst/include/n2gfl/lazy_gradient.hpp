@@ -49,15 +49,11 @@ class LazyGradient {
   bool exact(int i) const { return stamp_[i] == 2 * epoch_; }
   bool known(int i) const { return stamp_[i] >= 2 * epoch_ - (coarse_ ? 1 : 0); }
 
+  // May be called for different columns at the same time. Does not poll: the caller does.
   double operator()(int i) {
     if (known(i)) return values_[i];
-    if (coarse_ && floats_.usable()) {
-      compute({i});
-    } else {
-      values_[i] = model_->x.dot(i, *residual_, nuisance_part_);
-      stamp_[i] = 2 * epoch_;
-      model_->poll();
-    }
+    values_[i] = model_->x.dot(i, *residual_, nuisance_part_);
+    stamp_[i] = 2 * epoch_;
     return values_[i];
   }
 

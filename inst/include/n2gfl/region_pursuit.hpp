@@ -35,9 +35,9 @@ namespace n2gfl {
 class RegionPursuit final : public PathSolver {
  public:
   explicit RegionPursuit(Model& model)
-      : model_(model), network_(model.graph), search_(network_, model.poll), gradient_(model),
+      : model_(model), network_(model.graph), search_(network_, model.poll, model.threads), gradient_(model),
         norm_(model, network_, search_, gradient_), free_(model), regions_(model), newton_(model),
-        balance_(network_, regions_), smooth_(model, network_, gradient_, regions_),
+        balance_(network_, regions_, model.poll, model.threads), smooth_(model, network_, gradient_, regions_),
         work_(model, network_, gradient_, regions_) {
     network_.scale_capacities(0.0);
     newton_.evaluate(regions_, 0, 0);

@@ -8,7 +8,7 @@
 
 #include "balance_sweeps.hpp"
 #include "lazy_gradient.hpp"
-#include "max_flow.hpp"
+#include "network.hpp"
 #include "model.hpp"
 #include "regions.hpp"
 
