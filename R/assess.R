@@ -122,7 +122,7 @@ assess.cv.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NU
                             threshold = 0.5, level = 0.95, bins = NULL, newcovariates = NULL,
                             newoffset = NULL, newweights = NULL, ...) {
   check_no_dots(list(...))
-  if (!missing(threshold)) check_has_threshold(full_fit(object))
+  check_assessed(full_fit(object), !missing(threshold))
   settings <- assess_settings(threshold, level, bins)
   is_new <- !is.null(newx) || !is.null(newy)
   if (is_new && !is.null(nested)) stop_bad("`nested` must not be given together with `newx`.")
@@ -141,7 +141,7 @@ assess.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL,
                          level = 0.95, bins = NULL, newcovariates = NULL, newoffset = NULL,
                          newweights = NULL, ...) {
   check_no_dots(list(...))
-  if (!missing(threshold)) check_has_threshold(full_fit(object))
+  check_assessed(full_fit(object), !missing(threshold))
   settings <- assess_settings(threshold, level, bins)
   if (is.null(newx) && is.null(newy)) {
     stop_bad("`newx` and `newy` must be given for a fit from n2gfl(), which has no held-out ",
@@ -161,8 +161,10 @@ assess_settings <- function(threshold, level, bins) {
        bins = if (!is.null(bins)) check_count(bins, "bins", 2L))
 }
 
-check_has_threshold <- function(fit) {
-  if (!assess_kind(fit$family)$threshold) {
+# Is there something to assess, and a threshold if one was given?
+check_assessed <- function(fit, threshold) {
+  kind <- assess_kind(fit$family)
+  if (threshold && !kind$threshold) {
     stop_bad("`threshold` must not be given for family ", quoted(fit$family), ", which predicts ",
              family_of(fit$family)$outcome, ", not classes.")
   }

@@ -8,8 +8,8 @@
 # The coded response `y` is what the core takes: one number per row, or a matrix with one row per
 # observation if the response has several numbers (a time, a status, a stratum). response_rows()
 # takes rows of both. `link` is the linear predictor, N x L for L fits. `own` are parameters that
-# only this family has, such as cut points: a matrix with one column per fit that the core returns
-# as `own`, or NULL. `data` is problem$data, `fit` a fit from n2gfl().
+# only this family has, such as cut points: a matrix with a named row for each and one column per
+# fit, which the core returns as `own`; or NULL. `data` is problem$data, `fit` a fit from n2gfl().
 family_contract <- list(
   # Values -----------------------------------------------------------------------------------------
   name = "character",
@@ -40,8 +40,8 @@ family_contract <- list(
   announce = c("y", "response"),
   # A line about the outcome for print(), or NULL.
   outcome_line = "classnames",
-  # For the warning about wrong signs: list(with = " with class ...", turn = how to turn `y`, or ""),
-  # or NULL for numbers whose sign can be changed.
+  # For the warning about wrong signs: list(with = " with class ...", turn = how to turn `y` round,
+  # or ""); NULL for numbers whose sign can be changed.
   sign_words = "classnames",
   # What else a fit keeps of its data, as a named list; log_likelihood() may need it.
   keep = "data",
@@ -85,10 +85,11 @@ families <- function() {
   list(gaussian = gaussian_family(), binomial = binomial_family())
 }
 
+# The family of a fit or a problem. An unknown name can come from a fit of a later version.
 family_of <- function(name) {
   all <- families()
   if (!is.character(name) || length(name) != 1 || !name %in% names(all)) {
-    stop_bad("`family` must be one of ", quoted(names(all)), ", not ", describe(name), ".")
+    stop_bad("The package has no family ", describe(name), ", only ", quoted(names(all)), ".")
   }
   all[[name]]
 }

@@ -51,8 +51,8 @@ tied_blocks <- function(y, mean, weights) {
 # ---- scores of held-out rows ---------------------------------------------------------------------
 
 # The scores of one repeat: a matrix with one row per fold (or per observation, when folds are tiny)
-# and one column per fit, and the weight of each of its rows. `link` is N x L; `own` has the family's
-# own parameters for each fold, if there are any.
+# and one column per fit, and the weight of each of its rows. `link` is N x L; `own` is a list with
+# the family's own parameters for each fold, if it has any.
 fold_scores <- function(measure, link, y, weights, foldid, family, own = NULL) {
   score <- family_of(family)$measures[[measure]]
   rows <- split(seq_along(foldid), foldid)

@@ -302,8 +302,8 @@ new_fit <- function(fits, problem, call) {
   )
 }
 
-# What the core returns as a0, gamma and beta, with names; and as `own`, if the family has parameters
-# of its own.
+# What the core returns as a0, gamma and beta, with names; and as `own`, if the family has
+# parameters of its own.
 fit_coefficients <- function(fits, data) {
   names <- paste0("s", seq_along(fits$lambda1))
   dim <- c(ncol(data$x), length(names))

@@ -53,7 +53,8 @@
 coef.n2gfl <- function(object, s = NULL, row = NULL, exact = FALSE, refit = FALSE, ...) {
   chosen <- choose_fits(object, s, row, exact, refit, ...)
   features <- feature_names(chosen$beta)
-  unpenalised <- as(rbind("(Intercept)" = chosen$a0, chosen$gamma), "CsparseMatrix")
+  unpenalised <- rbind("(Intercept)" = chosen$a0, chosen$own, chosen$gamma)
+  unpenalised <- as(unpenalised, "CsparseMatrix")
   all <- rbind(unpenalised, chosen$beta)
   dimnames(all) <- list(c(rownames(unpenalised), features), colnames(chosen$beta))
   all

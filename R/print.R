@@ -103,9 +103,9 @@ print_edge <- function(edge) {
 # Call, model and sizes, of a fit or its summary.
 print_fit_head <- function(x) {
   covariates <- max(NROW(x$gamma), x$covariates)
+  outcome <- family_of(x$family)$outcome_line(x$classnames)
   cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   cat("Family ", x$family, ", sign ", x$sign, ", ", x$penalty, " penalty\n", sep = "")
-  outcome <- family_of(x$family)$outcome_line(x$classnames)
   if (!is.null(outcome)) cat(outcome, "\n", sep = "")
   cat(count_of(x$nobs, "observation"), ", ", count_of(x$dim[1], "feature"),
       if (covariates) paste0(", ", count_of(covariates, "covariate")),
