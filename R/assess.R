@@ -122,7 +122,7 @@ assess.cv.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NU
                             threshold = 0.5, level = 0.95, bins = NULL, newcovariates = NULL,
                             newoffset = NULL, newweights = NULL, ...) {
   check_no_dots(list(...))
-  if (!missing(threshold)) check_has_threshold(full_fit(object))
+  check_assessed(full_fit(object), !missing(threshold))
   settings <- assess_settings(threshold, level, bins)
   is_new <- !is.null(newx) || !is.null(newy)
   if (is_new && !is.null(nested)) stop_bad("`nested` must not be given together with `newx`.")
@@ -141,7 +141,7 @@ assess.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL,
                          level = 0.95, bins = NULL, newcovariates = NULL, newoffset = NULL,
                          newweights = NULL, ...) {
   check_no_dots(list(...))
-  if (!missing(threshold)) check_has_threshold(full_fit(object))
+  check_assessed(full_fit(object), !missing(threshold))
   settings <- assess_settings(threshold, level, bins)
   if (is.null(newx) && is.null(newy)) {
     stop_bad("`newx` and `newy` must be given for a fit from n2gfl(), which has no held-out ",
@@ -161,10 +161,12 @@ assess_settings <- function(threshold, level, bins) {
        bins = if (!is.null(bins)) check_count(bins, "bins", 2L))
 }
 
-check_has_threshold <- function(fit) {
-  if (fit$family == "gaussian") {
-    stop_bad("`threshold` must not be given for family \"gaussian\", which predicts numbers, not ",
-             "classes.")
+# Is there something to assess, and a threshold if one was given?
+check_assessed <- function(fit, threshold) {
+  kind <- assess_kind(fit$family)
+  if (threshold && !kind$threshold) {
+    stop_bad("`threshold` must not be given for family ", quoted(fit$family), ", which predicts ",
+             family_of(fit$family)$outcome, ", not classes.")
   }
 }
 
@@ -285,57 +287,37 @@ check_newweights <- function(weights, n) {
   weights / mean(weights)
 }
 
-# Numbers, or 0 and 1 for the classes of the fit.
+# Numbers that vary, or 0 and 1 for the classes of the fit, both of which must occur.
 check_newy <- function(newy, fit, weights) {
-  n <- length(weights)
-  if (fit$family == "gaussian") {
-    newy <- check_numbers(newy, "newy", n, "row of `newx`")
-    if (length(unique(newy[weights > 0])) < 2) {
-      stop_bad("`newy` must vary, but all its values are ", number_text(newy[weights > 0][1]), ".")
-    }
-    return(newy)
-  }
-  if (is.matrix(newy) && ncol(newy) == 1) newy <- newy[, 1]
-  check_length(newy, "newy", n, "row of `newx`")
-  classes <- fit$classnames
-  bad <- which(!as.character(newy) %in% classes)[1]
-  if (!is.na(bad)) {
-    stop_bad("`newy` must have the classes of the fit, ", quoted(classes), ", but element ", bad,
-             " is ", describe(as.character(newy)[bad]), ".")
-  }
-  y <- (as.character(newy) == classes[2]) + 0
-  used <- y[weights > 0]
+  kind <- assess_kind(fit$family)
+  newy <- family_of(fit$family)$new_response(newy, fit, "newy", length(weights))
+  used <- newy[weights > 0]
   if (all(used == used[1])) {
-    stop_bad("`newy` must have both classes, ", quoted(classes), ", but all its values are ",
-             quoted(classes[1 + used[1]]), ".")
+    stop_bad("`newy` must ", kind$needs(fit$classnames), ", but all its values are ",
+             kind$value(used[1], fit$classnames), ".")
   }
-  y
+  newy
 }
 
 # ---- the object ----------------------------------------------------------------------------------
 
 new_assessment <- function(sample, fit, settings) {
-  binomial <- fit$family == "binomial"
-  sample$mean <- if (binomial) stats::plogis(sample$link) else sample$link
-  measures <- (if (binomial) class_measures else number_measures)(sample, settings)
-  roc <- if (binomial) roc_points(sample, settings$level)
+  kind <- assess_kind(fit$family)
+  sample$mean <- family_of(fit$family)$mean(sample$link, NULL)
+  measures <- kind$measures(sample, settings)
   nothing <- mostly_intercepts(sample, fit$family)
   # It compares the pooled scores with those within folds, so it needs them as they are.
-  folds <- folds_note(sample, measures, fit$family, nothing, settings$level)
+  folds <- folds_note(sample, measures, kind, nothing, settings$level)
   if (nothing) {
     measures[measures$measure %in% rank_measures, c("estimate", "lower", "upper")] <- NA_real_
-    roc <- roc[0, ]
-  }
-  classes <- if (binomial) {
-    list(confusion = confusion_counts(sample, settings$threshold, fit$classnames), roc = roc)
   }
   structure(
-    c(list(measures = measures), classes,
-      list(calibration = calibration_bins(sample, fit$family, settings),
+    c(list(measures = measures), kind$tables(sample, fit$classnames, settings, nothing),
+      list(calibration = calibration_bins(sample, kind, settings),
            predictions = prediction_table(sample), source = sample$source,
            choice = sample$choice, notes = assessment_notes(sample, measures, folds),
            family = fit$family, classnames = fit$classnames, nobs = length(sample$y),
-           repeats = ncol(sample$link), threshold = if (binomial) settings$threshold,
+           repeats = ncol(sample$link), threshold = if (kind$threshold) settings$threshold,
            level = settings$level, title = sample$title)),
     class = "n2gfl_assessment"
   )
@@ -346,16 +328,16 @@ rank_measures <- c("auc", "correlation", "slope")
 
 # What the intercepts of the folds do to the scores; NULL if that does not matter: the model is
 # better than chance, and within folds its score is about the same.
-folds_note <- function(sample, measures, family, nothing, level) {
+folds_note <- function(sample, measures, kind, nothing, level) {
   if (is.null(sample$fold)) return(NULL)
-  score <- if (family == "binomial") "AUC" else "correlation"
-  within <- within_folds(sample, family)
-  if (!nothing && !intercepts_matter(measures, within, family, level)) return(NULL)
+  score <- kind$score
+  within <- within_folds(sample, kind)
+  if (!nothing && !intercepts_matter(measures, within, kind, level)) return(NULL)
   paste0(
     if (nothing) {
       paste0("The model selects nothing or almost nothing in these folds: predictions differ ",
-             "mainly by the folds' intercepts, so ", score,
-             if (family == "binomial") ", ROC curve", " and calibration slope are not defined")
+             "mainly by the folds' intercepts, so ", kind$lost,
+             " and calibration slope are not defined")
     } else {
       paste0("The folds' intercepts bias the ", score, " and the calibration slope of a weak ",
              "model downwards")
@@ -367,14 +349,13 @@ folds_note <- function(sample, measures, family, nothing, level) {
   )
 }
 
-intercepts_matter <- function(measures, within, family, level) {
-  binomial <- family == "binomial"
-  pooled <- measures[measures$measure == if (binomial) "auc" else "correlation", ]
+intercepts_matter <- function(measures, within, kind, level) {
+  pooled <- measures[measures$measure == kind$rank, ]
   if (is.na(pooled$estimate)) return(FALSE)
   # Without an interval, by the estimate.
   low <- if (is.na(pooled$lower)) pooled$estimate else pooled$lower
   error <- (pooled$upper - pooled$lower) / (2 * normal_quantile(level))
-  low <= (if (binomial) 0.5 else 0) || isTRUE(abs(within - pooled$estimate) > error)
+  low <= kind$chance || isTRUE(abs(within - pooled$estimate) > error)
 }
 
 prediction_table <- function(sample) {
@@ -434,14 +415,14 @@ print.n2gfl_assessment <- function(x, digits = 3, ...) {
   cat("\n", c(`held out` = "Held-out predictions", nested = "Predictions of the outer folds",
               `new data` = "Predictions of new data")[[x$source]], " at ", x$choice,
       if (x$source == "nested") ", chosen anew for each fold", "\n", sep = "")
-  cat(count_of(x$nobs, "observation"), if (x$family == "binomial") class_counts(x, digits),
-      "\n\n", sep = "")
+  kind <- assess_kind(x$family)
+  cat(count_of(x$nobs, "observation"), kind$counts(x, digits), "\n\n", sep = "")
   number <- function(values) ifelse(is.na(values), "-", decimal_text(values, digits))
   table <- x$measures
   print(data.frame(estimate = number(table$estimate), lower = number(table$lower),
                    upper = number(table$upper), row.names = measure_names[table$measure]))
   cat("\nLower and upper: ", format(100 * x$level), " % confidence limits\n", sep = "")
-  if (x$family == "binomial") print_confusion(x)
+  kind$print(x)
   if (length(x$notes)) cat("\n", paste0(strwrap(x$notes, 80), "\n"), sep = "")
   invisible(x)
 }

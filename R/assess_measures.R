@@ -181,8 +181,7 @@ fold_intercepts <- function(sample, family) {
   w <- sample$weights
   apply(sample$fold, 2, function(fold) {
     outside <- function(values) sum(values) - stats::ave(values, fold, FUN = sum)
-    mean <- outside(w * sample$y) / outside(w)
-    if (family == "binomial") stats::qlogis(mean) else mean
+    family_of(family)$link(outside(w * sample$y) / outside(w))
   })
 }
 
@@ -191,17 +190,16 @@ fold_intercepts <- function(sample, family) {
 mostly_intercepts <- function(sample, family) {
   if (is.null(sample$fold)) return(FALSE)
   intercepts <- fold_intercepts(sample, family)
-  nearly <- 1e-6 * if (family == "binomial") 1 else stats::sd(sample$y)
+  nearly <- 1e-6 * family_of(family)$unit(sample$y)
   stats::median(abs(sample$link - intercepts)) <= stats::sd(intercepts) + nearly
 }
 
 # The AUC of the pairs in the same fold, or the correlation of differences from the fold's means:
 # the mean over repeats. NA if there are none. (Predictions minus intercepts are no substitute where
 # each fold has one observation: what a fit selects depends on the outcome held out as well.)
-within_folds <- function(sample, family) {
-  score <- if (family == "binomial") within_auc else within_correlation
+within_folds <- function(sample, kind) {
   mean(vapply(seq_len(ncol(sample$link)), function(k) {
-    score(sample$y, sample$link[, k], sample$weights, sample$fold[, k])
+    kind$within(sample$y, sample$link[, k], sample$weights, sample$fold[, k])
   }, 0))
 }
 
@@ -250,7 +248,7 @@ roc_points <- function(sample, level) {
 }
 
 # Bins between quantiles of the predictions.
-calibration_bins <- function(sample, family, settings) {
+calibration_bins <- function(sample, kind, settings) {
   repeats <- ncol(sample$mean)
   mean <- as.vector(sample$mean)
   y <- rep(sample$y, repeats)
@@ -262,11 +260,7 @@ calibration_bins <- function(sample, family, settings) {
   }
   rows <- lapply(split(seq_along(bin), bin), function(at) {
     observed <- weighted_mean_se(y[at], w[at], repeats)
-    limits <- if (family == "binomial") {
-      wilson_interval(observed[["estimate"]], effective_number(w[at]) / repeats, settings$level)
-    } else {
-      normal_interval(observed[["estimate"]], observed[["se"]], settings$level)
-    }
+    limits <- kind$interval(observed, effective_number(w[at]) / repeats, settings$level)
     data.frame(from = min(mean[at]), to = max(mean[at]), n = length(at) / repeats,
                predicted = stats::weighted.mean(mean[at], w[at]), observed = observed[["estimate"]],
                limits)

@@ -10,6 +10,8 @@ count_of <- function(n, noun) paste(n, if (n == 1) noun else paste0(noun, "s"))
 
 quoted <- function(values) paste0("\"", values, "\"", collapse = ", ")
 
+or_quoted <- function(values) paste0("\"", values, "\"", collapse = " or ")
+
 number_text <- function(value) format(value, digits = 6, trim = TRUE)
 
 # What a value is, in a few words, for the end of a message.
@@ -301,47 +303,8 @@ stop_not_finite <- function(x, name) {
 
 # ---- y -------------------------------------------------------------------------------------------
 
-# list(y = double, classnames = NULL or the two labels); the second class is coded 1, the first -1.
-check_y <- function(y, family, weights) {
-  if (is.matrix(y) && ncol(y) == 1) y <- y[, 1]
-  if (!(is.atomic(y) || is.factor(y)) || is.null(y) || length(dim(y)) > 1) {
-    stop_bad("`y` must be a vector or a factor, not ", describe(y), ".")
-  }
-  check_length(y, "y", length(weights), "row of `x`")
-  if (family == "gaussian") check_response(y, weights) else check_classes(y, weights)
-}
-
-check_response <- function(y, weights) {
-  if (!(is.numeric(y) || is.logical(y)) || is.factor(y)) {
-    what <- if (inherits(y, "Date")) "a Date" else if (is.object(y)) describe(y) else typeof(y)
-    two <- (is.factor(y) || is.character(y)) && length(unique(y)) == 2
-    stop_bad("`y` must be numeric for family \"gaussian\", not ", what,
-             if (two) ": for two classes use family = \"binomial\"", ".")
-  }
-  y <- as.double(y)
-  check_finite(y, "y")
-  used <- y[weights > 0]
-  if (all(used == used[1])) {
-    stop_bad("`y` must vary for family \"gaussian\", but all its values are ",
-             number_text(used[1]), ".")
-  }
-  list(y = y, classnames = NULL)
-}
-
-check_classes <- function(y, weights) {
-  if (anyNA(y)) {
-    stop_bad("`y` must have no missing values, but element ", which(is.na(y))[1], " is NA.")
-  }
-  if (is.numeric(y) && !is.factor(y)) check_finite(y, "y")
-  # factor() drops empty levels, so only classes that occur count.
-  classes <- levels(factor(y[weights > 0]))
-  if (length(classes) != 2) {
-    shown <- if (length(classes) > 5) c(classes[1:5], "...") else classes
-    stop_bad("`y` must have 2 classes for family \"binomial\", not ", length(classes), " (",
-             paste(shown, collapse = ", "), ").")
-  }
-  list(y = ifelse(as.character(y) == classes[2], 1, -1), classnames = classes)
-}
+# The response as the core takes it: list(y, classnames), see `code` in family.R.
+check_y <- function(y, family, weights) family_of(family)$code(y, weights)
 
 # ---- covariates ----------------------------------------------------------------------------------
 

@@ -125,7 +125,9 @@ cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds =
     nfolds <- default_nfolds(nfolds, problem, group, measure, nested)
   }
   folds <- check_folds(problem, nfolds, foldid, group, nrepeats, nested)
-  if (folds$drawn) check_class_sizes(problem, group, folds, measure)
+  if (folds$drawn) {
+    family_of(problem$control$family)$check_folds(problem$data, group, folds, measure)
+  }
 
   store <- open_checkpoint(checkpoint, cv_key(problem, folds, group, measure, checkpoint))
   folds <- remember_folds(store, folds)
@@ -172,11 +174,11 @@ check_folds <- function(problem, nfolds, foldid, group, nrepeats, nested) {
   n <- nrow(problem$data$x)
   nrepeats <- check_count(nrepeats, "nrepeats")
   drawn <- is.null(foldid)
-  y <- problem$data$y
+  strata <- problem_strata(problem)
   used <- problem$data$weights > 0
   if (drawn) {
     nfolds <- check_nfolds(nfolds, sum(used), if (!all(used)) " with a positive weight")
-    foldid <- matrix(replicate(nrepeats, weighted_folds(y, nfolds, group, used)), n)
+    foldid <- matrix(replicate(nrepeats, weighted_folds(strata, nfolds, group, used)), n)
   } else {
     foldid <- check_foldid(foldid, n, group)
     if (nrepeats > 1 && nrepeats != ncol(foldid)) {
@@ -184,16 +186,16 @@ check_folds <- function(problem, nfolds, foldid, group, nrepeats, nested) {
                ") when that is given, not ", nrepeats, ".")
     }
   }
-  inner <- if (nested) inner_folds(y, foldid[, 1], group, used)
+  inner <- if (nested) inner_folds(strata, foldid[, 1], group, used)
   list(foldid = foldid, inner = inner, drawn = drawn)
 }
 
 # For each outer fold, the inner folds of its training rows: as many as there are outer folds, or as
 # many as there are rows or groups; 0 = held out.
-inner_folds <- function(y, foldid, group, used) {
+inner_folds <- function(strata, foldid, group, used) {
   lapply(seq_len(max(foldid)), function(k) {
     train <- which(foldid != k)
-    inner <- integer(length(y))
+    inner <- integer(length(strata))
     within <- if (!is.null(group)) droplevels(group[train])
     most <- if (is.null(within)) sum(used[train]) else length(unique(within[used[train]]))
     if (most < 2) {
@@ -201,7 +203,7 @@ inner_folds <- function(y, foldid, group, used) {
                " or more outside of every fold, but without fold ", k, " there is only ",
                if (is.null(group)) most else quoted(unique(within[used[train]])), ".")
     }
-    inner[train] <- weighted_folds(y[train], min(max(foldid), most), within, used[train])
+    inner[train] <- weighted_folds(strata[train], min(max(foldid), most), within, used[train])
     inner
   })
 }
@@ -222,79 +224,22 @@ store_for_folds <- function(store, folds) {
   store
 }
 
-# The number of observations (or groups) of each class, rows of weight 0 not counted.
-class_sizes <- function(problem, group) {
-  used <- problem$data$weights > 0
-  unit <- if (is.null(group)) seq_along(used) else as.integer(group)
-  vapply(c(-1, 1), function(class) length(unique(unit[used & problem$data$y == class])), 0L)
-}
-
-# The most folds that all hold a member of a class of this size: nested, the inner folds too, whose
-# class has lost the members in the outer fold. 0 if there is no such number.
-most_folds <- function(size, nested) {
-  if (!nested) return(size)
-  folds <- seq_len(size)
-  max(0, folds[size - ceiling(size / folds) >= folds])
-}
-
-# The default number of folds, or fewer if there are too few observations (or groups, or for the
-# AUC members of a class).
+# The default number of folds, or fewer if there are too few observations (or groups), or if the
+# family needs fewer.
 default_nfolds <- function(nfolds, problem, group, measure, nested) {
   used <- problem$data$weights > 0
   noun <- if (is.null(group)) "observation" else "group"
   most <- if (is.null(group)) sum(used) else length(unique(group[used]))
   if (most < 2) stop_bad("`group` must have at least 2 different values, but it has 1.")
   why <- paste("there are only", count_of(most, noun))
-  if (measure == "auc") {
-    size <- min(class_sizes(problem, group))
-    most <- max(2, most_folds(size, nested))
-    why <- paste0("the smaller class has only ", count_of(size, noun), ", and the AUC needs both ",
-                  "classes in every fold")
+  limit <- family_of(problem$control$family)$most_folds(problem$data, group, measure, nested)
+  if (!is.null(limit)) {
+    most <- limit$most
+    why <- limit$why
   }
   if (most >= nfolds) return(nfolds)
   message("`nfolds` is ", most, " instead of the default ", nfolds, ", because ", why, ".")
   most
-}
-
-# A class with fewer observations (or groups) than there are folds is missing from some folds. The
-# AUC needs both classes in every fold; for other measures a warning is enough, and none if scores
-# are means over observations, see fold_scores().
-check_class_sizes <- function(problem, group, folds, measure) {
-  if (problem$control$family != "binomial") return(invisible())
-  nested <- !is.null(folds$inner)
-  nfolds <- max(folds$foldid)
-  noun <- if (is.null(group)) "observation" else "group"
-  sizes <- class_sizes(problem, group)
-  least <- which.min(sizes)
-  size <- sizes[least]
-  has <- paste0("class ", quoted(problem$data$classnames[least]), " has ", count_of(size, noun))
-  auc <- measure == "auc"
-  # Inner training sets need both classes, and so do inner folds for the AUC.
-  needed <- if (!nested) 2 else if (auc || nfolds == 2) 4 else 3
-  if (size < needed) {
-    stop_bad("`y` must have at least ", needed, " ", noun, "s of each class for ",
-             if (nested) "nested ", "cross-validation",
-             if (needed == 4) if (auc) " by AUC" else " with 2 folds", ", but ", has, ".")
-  }
-  most <- most_folds(size, nested)
-  if (most >= nfolds) return(invisible())
-  if (auc) {
-    stop_bad("`nfolds` must be at most ", most, " for type.measure = \"auc\"",
-             if (nested) " with nested = TRUE", ", not ", nfolds, ", because every ",
-             if (nested) "inner ", "fold needs both classes and ", has, ".")
-  }
-  if (sum(problem$data$weights > 0) / nfolds >= 3) warn_few(nfolds, size, has, most, nested)
-}
-
-warn_few <- function(nfolds, size, has, most, nested) {
-  left <- if (nested) size - ceiling(size / nfolds) else size
-  warning("`nfolds` = ", nfolds, " is too large", if (nested) " for nested = TRUE", ", because ",
-          has, if (nested) paste(", of which", left, "or more are outside of each fold"), ": ",
-          nfolds - left, if (nested) " inner", if (nfolds - left == 1) " fold holds" else
-            " folds hold", " out none of them, so ",
-          if (nfolds - left == 1) "its score says" else "their scores say",
-          " nothing about this class",
-          if (most >= 2) paste0("; `nfolds` = ", most, " would avoid that"), ".", call. = FALSE)
 }
 
 # Finds problems that would stop the work halfway, or make a score NaN, before the work begins.
@@ -314,31 +259,23 @@ fold_argument <- function(about) if (about$drawn) "`nfolds`" else "`foldid`"
 
 check_each_fold <- function(problem, foldid, weights, about, where = "") {
   used <- weights > 0
+  family <- family_of(problem$control$family)
   for (k in seq_len(max(foldid))) {
     if (!any(used & foldid == k)) {
       stop_bad(fold_argument(about), " must put a row with a positive weight into every fold, ",
                "but fold ", k, where, " has none.")
     }
-    check_fold_response(problem, used & foldid != k, used & foldid == k, about, k, where)
+    family$check_fold(problem$data, new_fold_check(used, foldid, k, about, where))
     check_fold_view(problem, weights * (foldid != k), k, where)
   }
 }
 
-check_fold_response <- function(problem, train, held, about, k, where) {
-  y <- problem$data$y
-  if (problem$control$family == "gaussian") {
-    if (length(unique(y[train])) < 2) {
-      stop_bad(fold_argument(about), " must leave a `y` that varies in every training set, but ",
-               "without fold ", k, where, " all its values are ", number_text(y[train][1]), ".")
-    }
-    return(invisible())
-  }
-  stop_lost_class(problem, y[train], about, k, where, "leave both classes in every training set",
-                  "without")
-  if (about$measure == "auc") {
-    stop_lost_class(problem, y[held], about, k, where,
-                    "put both classes into every fold for \"auc\"", "in")
-  }
+# What a family gets to check of fold k: which rows are left for training and which are `held` out,
+# how they are scored, and for messages the fold's name, the argument that determined it and whether
+# it was drawn.
+new_fold_check <- function(used, foldid, k, about, where) {
+  list(train = used & foldid != k, held = used & foldid == k, measure = about$measure,
+       drawn = about$drawn, argument = fold_argument(about), name = paste0(k, where))
 }
 
 # A covariate that varies in one fold only, such as the indicator of a small site, is constant
@@ -348,14 +285,6 @@ check_fold_view <- function(problem, weights, k, where) {
     data <- data_at(problem$data, weights, paste0("fold ", k, where))
     check_rank(data$covariates, weights, problem$control$intercept)
   }, error = function(e) stop_bad("Without fold ", k, where, ", ", conditionMessage(e)))
-}
-
-stop_lost_class <- function(problem, y, about, k, where, wanted, preposition) {
-  lost <- setdiff(c(-1, 1), y)
-  if (!length(lost)) return(invisible())
-  stop_bad(fold_argument(about), " must ", wanted, ", but ", preposition, " fold ", k, where,
-           " there is no row of class ", quoted(problem$data$classnames[(lost[1] + 3) / 2]),
-           if (about$drawn) ": take fewer folds", ".")
 }
 
 cv_key <- function(problem, folds, group, measure, checkpoint) {
@@ -378,8 +307,9 @@ cross_validate <- function(problem, foldid, measure, weights, store = NULL, prog
   links <- held_out_links(folds, foldid, length(full$lambda1))
   scores <- lapply(seq_len(ncol(foldid)), function(k) {
     used <- foldid[, k] > 0
-    fold_scores(measure, matrix(links[used, , k], sum(used)), problem$data$y[used], weights[used],
-                foldid[used, k], problem$control$family)
+    fold_scores(measure, matrix(links[used, , k], sum(used)), response_rows(problem$data$y, used),
+                weights[used], foldid[used, k], problem$control$family,
+                lapply(folds[repeat_of(foldid) == k], `[[`, "own"))
   })
   choose_penalties(list(full = full, folds = folds, links = links, scores = scores), problem,
                    measure)
@@ -428,10 +358,13 @@ fit_fold <- function(held, problem, weights, grid, alive, inside = NULL) {
 # N x L x repeats: each row predicted by the fits that have not seen it.
 held_out_links <- function(folds, foldid, rows) {
   links <- array(NA_real_, c(nrow(foldid), rows, ncol(foldid)))
-  which_repeat <- rep(seq_len(ncol(foldid)), apply(foldid, 2, max))
+  which_repeat <- repeat_of(foldid)
   for (k in seq_along(folds)) links[folds[[k]]$held, , which_repeat[k]] <- folds[[k]]$link
   links
 }
+
+# The repeat to which each task belongs.
+repeat_of <- function(foldid) rep(seq_len(ncol(foldid)), apply(foldid, 2, max))
 
 # ---- the choice ----------------------------------------------------------------------------------
 
@@ -512,9 +445,12 @@ new_cv <- function(cv, problem, folds, measure, keep, call) {
          edge = grid_edges(fit$grid, cv$index[["min"]], made = !length(problem$lambda1)),
          type.measure = measure,
          name = measure_label(measure, fit$family), foldid = drop(folds$foldid),
-         fold.fits = lapply(cv$folds, `[`, c("a0", "gamma", "beta", "gap", "converged")),
+         fold.fits = lapply(cv$folds, function(fold) {
+           fold[intersect(c("a0", "gamma", "beta", "own", "gap", "converged"), names(fold))]
+         }),
          fit.preval = if (keep) if (repeats > 1) cv$links else matrix(cv$links, nrow(cv$links)),
-         held.out = chosen_links(cv$links, cv$index), y = response_numbers(problem),
+         held.out = chosen_links(cv$links, cv$index),
+         y = family_of(fit$family)$numbers(problem$data$y),
          weights = if (problem$weighted) problem$data$weights, n2gfl.fit = fit, nested = NULL),
     class = "cv.n2gfl"
   )
@@ -526,11 +462,6 @@ chosen_links <- function(links, index) {
   dimnames(chosen) <- list(NULL, names(index), NULL)
   if (dim(chosen)[3] > 1) return(chosen)
   matrix(chosen, nrow(chosen), dimnames = dimnames(chosen)[1:2])
-}
-
-response_numbers <- function(problem) {
-  y <- problem$data$y
-  if (problem$control$family == "binomial") (y > 0) + 0 else y
 }
 
 warn_folds_not_converged <- function(folds, nouns = "folds", kept = TRUE) {
@@ -579,7 +510,7 @@ nested_cv <- function(problem, folds, measure, store, progress) {
   link <- matrix(NA_real_, length(foldid), 3, dimnames = list(NULL, c("min", "1se", "es")))
   for (k in seq_along(outer)) link[tasks[[k]]$held, ] <- outer[[k]]$link
   scores <- fold_scores(measure, link, problem$data$y, problem$data$weights, foldid,
-                        problem$control$family)
+                        problem$control$family, lapply(outer, `[[`, "own"))
   lambda <- do.call(rbind, lapply(seq_along(outer), function(k) {
     data.frame(fold = k, choice = colnames(link), as.data.frame(outer[[k]]$chosen))
   }))
@@ -593,9 +524,10 @@ fit_outer_fold <- function(task, problem, measure, alive, inside = NULL) {
   cv <- cross_validate(problem, matrix(task$inner), measure, weights,
                        progress = part_progress(inside), alive = alive)
   data <- data_at(problem$data, weights)
-  link <- linear_predictor(fit_coefficients(cv$full, data), data$x, data$covariates, data$offset,
-                           task$held)
+  coefficients <- fit_coefficients(cv$full, data)
+  link <- linear_predictor(coefficients, data$x, data$covariates, data$offset, task$held)
   list(link = unname(link[, cv$index, drop = FALSE]),
+       own = coefficients$own[, cv$index, drop = FALSE],
        not_converged = not_converged_text(c(list(`All rows` = cv$full), cv$folds)),
        chosen = lapply(cv$full[c("lambda1", "lambda2", "df", "nonzero")], `[`, cv$index))
 }

@@ -44,6 +44,9 @@ make_folds <- function(y, nfolds = 10, group = NULL, ...) {
   deal_groups(classes, group, nfolds)
 }
 
+# What the folds of a problem are balanced over, for make_folds().
+problem_strata <- function(problem) family_of(problem$control$family)$strata(problem$data$y)
+
 # What the folds are balanced over: the classes of y, or one class for all when it is numeric.
 fold_classes <- function(y) {
   if (!(is.atomic(y) || is.factor(y)) || is.null(y) || length(y) < 2) {
@@ -82,11 +85,11 @@ deal_groups <- function(classes, group, nfolds) {
 
 # Folds in which every fold has rows with a positive weight (`used`), balanced over these. A row of
 # weight 0 goes to the fold of its group, or to any.
-weighted_folds <- function(y, nfolds, group, used) {
-  if (all(used)) return(make_folds(y, nfolds, group))
-  unit <- if (is.null(group)) seq_along(y) else as.integer(group)
+weighted_folds <- function(strata, nfolds, group, used) {
+  if (all(used)) return(make_folds(strata, nfolds, group))
+  unit <- if (is.null(group)) seq_along(strata) else as.integer(group)
   fold <- rep_len(seq_len(nfolds), max(unit))
-  fold[unit[used]] <- make_folds(y[used], nfolds, group[used])
+  fold[unit[used]] <- make_folds(strata[used], nfolds, group[used])
   fold[unit]
 }
 

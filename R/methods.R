@@ -61,6 +61,7 @@ residuals.n2gfl <- function(object, x, y, s = NULL, row = NULL,
                             type = c("deviance", "pearson", "response"), covariates = NULL,
                             offset = NULL, weights = NULL, ...) {
   type <- match_choice(type, "type", c("deviance", "pearson", "response"))
+  check_residual_type(type, object$family)
   if (missing(x)) stop_no_data("x", "residuals")
   if (missing(y)) stop_no_data("y", "residuals")
   check_given_weights(weights, object)
@@ -78,7 +79,8 @@ residuals.n2gfl <- function(object, x, y, s = NULL, row = NULL,
   mean <- do.call(fitted, c(list(object, x, s, row, covariates, offset),
                             data_for_refit(data, ...)))
   weights <- check_weights(weights, nrow(mean))
-  response_residuals(check_outcome(y, object, weights), mean, weights, object$family, type)
+  y <- check_outcome(y, object, weights)
+  family_of(object$family)$residuals(y, mean, weights, type)
 }
 
 #' @rdname fitted.n2gfl
@@ -111,18 +113,16 @@ check_given_weights <- function(weights, object) {
 # The outcome as numbers: 0 and 1 for classes.
 check_outcome <- function(y, object, weights) {
   response <- check_y(y, object$family, weights)
-  if (object$family == "gaussian") return(response$y)
   check_same_classes(object, response$classnames)
-  (response$y + 1) / 2
+  family_of(object$family)$numbers(response$y)
 }
 
-response_residuals <- function(y, mean, weights, family, type) {
-  residual <- y - mean
-  if (type == "response") return(residual)
-  if (family == "gaussian") return(sqrt(weights) * residual)
-  if (type == "pearson") return(sqrt(weights) * residual / sqrt(mean * (1 - mean)))
-  likelihood <- y * mean + (1 - y) * (1 - mean)
-  sign(residual) * sqrt(-2 * weights * log(likelihood))
+check_residual_type <- function(type, family) {
+  types <- family_of(family)$residual_types
+  if (type %in% types) return(invisible())
+  if (!length(types)) stop_bad("residuals() are not defined for family ", quoted(family), ".")
+  stop_bad("`type` must be ", or_quoted(types), " for family ", quoted(family), ", not ",
+           quoted(type), ".")
 }
 
 #' Deviance, log-likelihood and information criteria
@@ -176,12 +176,10 @@ deviance.cv.n2gfl <- function(object, s = NULL, row = NULL, ...) {
 logLik.n2gfl <- function(object, s = NULL, row = NULL, ...) {
   check_no_dots(list(...))
   row <- choose_rows(object, s, row)
-  deviance <- deviance(object, row = row)
-  gaussian <- object$family == "gaussian"
-  n <- object$nobs
-  value <- if (gaussian) -n / 2 * (log(2 * pi * deviance / n) + 1) else -deviance / 2
-  df <- object$grid$df[row] + unpenalised_count(object) + gaussian
-  structure(value, df = as.numeric(df), nobs = n, class = "logLik")
+  family <- family_of(object$family)
+  value <- family$log_likelihood(deviance(object, row = row), object)
+  df <- object$grid$df[row] + unpenalised_count(object) + family$extra_parameters(object)
+  structure(value, df = as.numeric(df), nobs = object$nobs, class = "logLik")
 }
 
 #' @rdname deviance.n2gfl

@@ -215,7 +215,7 @@ check_problem <- function(arguments, finite = TRUE) {
   control <- check_control(arguments)
   data <- check_data(arguments, control, finite)
   control$strong <- strong_limits(data$x)
-  announce_outcome(arguments$y, data, control$family)
+  family_of(control$family)$announce(arguments$y, data)
   list(data = data, control = control, lambda1 = check_lambda(arguments$lambda1, "lambda1"),
        lambda2 = check_lambda(arguments$lambda2, "lambda2"),
        offset = !is.null(arguments$offset), weighted = !is.null(arguments$weights),
@@ -225,12 +225,14 @@ check_problem <- function(arguments, finite = TRUE) {
 check_control <- function(arguments) {
   choice <- function(name, choices) match_choice(arguments[[name]], name, choices)
   value <- function(check, name) check(arguments[[name]], name)
+  family <- check_family(arguments$family)
   list(
-    family = choice("family", c("gaussian", "binomial")),
+    family = family,
     sign = choice("sign", c("nonnegative", "nonpositive", "free")),
     penalty = choice("penalty", c("fused", "laplacian")),
     algorithm = choice("algorithm", c("pursuit", "fista", "ista")),
-    standardize = value(check_flag, "standardize"), intercept = value(check_flag, "intercept"),
+    standardize = value(check_flag, "standardize"),
+    intercept = value(check_flag, "intercept") && family_of(family)$intercept,
     thresh = value(check_positive, "thresh"), maxit = value(check_count, "maxit"),
     threads = value(check_count, "threads"), nlambda1 = value(check_count, "nlambda1"),
     nlambda2 = value(check_count, "nlambda2"),
@@ -294,16 +296,18 @@ new_fit <- function(fits, problem, call) {
            sign = control$sign, penalty = control$penalty, penalty.factor = data$penalty.factor,
            control = solver, offset = problem$offset, weighted = problem$weighted, call = call,
            graph = data$graph, space = data$space, coding = attr(data$covariates, "coding"),
-           deconfound = !is.null(data$controls))),
+           deconfound = !is.null(data$controls)),
+      family_of(control$family)$keep(data)),
     class = "n2gfl"
   )
 }
 
-# What the core returns as a0, gamma and beta, with names.
+# What the core returns as a0, gamma and beta, with names; and as `own`, if the family has
+# parameters of its own.
 fit_coefficients <- function(fits, data) {
   names <- paste0("s", seq_along(fits$lambda1))
   dim <- c(ncol(data$x), length(names))
-  list(
+  coefficients <- list(
     a0 = stats::setNames(fits$a0, names),
     gamma = if (ncol(data$covariates)) {
       matrix(fits$gamma, ncol(data$covariates), dim[2],
@@ -312,6 +316,8 @@ fit_coefficients <- function(fits, data) {
     beta = new("dgCMatrix", i = fits$beta_i, p = fits$beta_p, x = fits$beta_x, Dim = dim,
                Dimnames = list(colnames(data$x), names))
   )
+  if (!is.null(fits$own)) coefficients$own <- fits$own
+  coefficients
 }
 
 # do.call() puts the function and the data themselves into the call; keep their names instead.

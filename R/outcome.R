@@ -1,6 +1,4 @@
-# The outcome: by its name in the subjects' table, by a formula, and what is said about it.
-
-# ---- the outcome by its name ---------------------------------------------------------------------
+# The outcome by its name in the subjects' table, or by a formula.
 
 # `y` as the name of a column of the subjects' table, or as outcome ~ covariates: both are replaced
 # by what they mean.
@@ -60,19 +58,4 @@ formula_outcome <- function(formula, arguments, n) {
   if (length(others) > length(tables)) y <- align_rows(y, "y", arguments$rows)
   check_length(y, "y", n, "row of `x`")
   y
-}
-
-# ---- what is said about the outcome --------------------------------------------------------------
-
-# Text has no order of its own, and numbers do not say that they are classes.
-announce_outcome <- function(y, response, family) {
-  if (family == "binomial" && is.character(y)) {
-    message("Modelling the probability of ", quoted(response$classnames[2]), " (against ",
-            quoted(response$classnames[1]), "); make `y` a factor to set the order.")
-  }
-  if (family == "gaussian" && length(unique(response$y)) == 2) {
-    message("`y` has only the two values ", paste(number_text_each(sort(unique(response$y))),
-                                                  collapse = " and "),
-            ": if they are classes, use family = \"binomial\".")
-  }
 }

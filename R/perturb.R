@@ -53,7 +53,7 @@ perturb.n2gfl <- function(x, y, graph = NULL, ...,
   trace <- check_trace(trace.it)
   group <- check_group(align_rows(group, "group", problem$rows), nrow(problem$data$x))
 
-  drawn <- draw_runs(perturb, fold_classes(problem$data$y), group, B, fraction)
+  drawn <- draw_runs(perturb, fold_classes(problem_strata(problem)), group, B, fraction)
   store <- open_checkpoint(checkpoint, if (!is.null(checkpoint)) {
     work_key("perturb", problem, perturb, dim(drawn), fraction, as.integer(group))
   })
@@ -110,26 +110,26 @@ store_for_runs <- function(store, drawn) {
 # ---- which rows ----------------------------------------------------------------------------------
 
 # How often each row counts in each run: an integer matrix with one column per run.
-draw_runs <- function(perturb, y, group, B, fraction) {
-  n <- length(y)
+draw_runs <- function(perturb, strata, group, B, fraction) {
+  n <- length(strata)
   if (perturb == "cv") {
-    foldid <- make_folds(y, min(B, if (is.null(group)) n else nlevels(group)), group)
+    foldid <- make_folds(strata, min(B, if (is.null(group)) n else nlevels(group)), group)
     return(outer(foldid, seq_len(max(foldid)), "!=") + 0L)
   }
   unit <- if (is.null(group)) seq_len(n) else as.integer(group)
   units <- switch(perturb,
     jackknife = 1L - diag(1L, max(unit)),
-    bootstrap = replicate(B, draw_units(unit_strata(y, unit), 1, TRUE)),
-    subsample = replicate(B, draw_units(unit_strata(y, unit), fraction, FALSE))
+    bootstrap = replicate(B, draw_units(unit_strata(strata, unit), 1, TRUE)),
+    subsample = replicate(B, draw_units(unit_strata(strata, unit), fraction, FALSE))
   )
   storage.mode(units) <- "integer"
   units[unit, , drop = FALSE]
 }
 
-# The class of each unit; groups with rows of several classes make strata of their own.
-unit_strata <- function(y, unit) {
-  match_classes <- function(rows) paste(sort(unique(y[rows])), collapse = " ")
-  as.vector(tapply(seq_along(y), unit, match_classes))
+# The stratum of each unit; groups with rows of several strata make strata of their own.
+unit_strata <- function(strata, unit) {
+  match_strata <- function(rows) paste(sort(unique(strata[rows])), collapse = " ")
+  as.vector(tapply(seq_along(strata), unit, match_strata))
 }
 
 # How often each unit is drawn, stratum by stratum.
@@ -145,17 +145,11 @@ draw_units <- function(strata, fraction, replace) {
 
 # Every run must be a problem that can be fitted.
 check_runs <- function(problem, drawn) {
-  y <- problem$data$y
+  data <- problem$data
+  family <- family_of(problem$control$family)
   for (k in seq_len(ncol(drawn))) {
-    used <- unique(y[drawn[, k] > 0 & problem$data$weights > 0])
-    if (length(used) >= 2) next
-    if (problem$control$family == "gaussian") {
-      stop_bad("`y` must vary in every run, but in run ", k, " all its values are ",
-               number_text(used[1]), ": take larger samples.")
-    }
-    lost <- setdiff(c(-1, 1), used)[1]
-    stop_bad("`y` must have both classes in every run, but run ", k, " has no row of class ",
-             quoted(problem$data$classnames[(lost + 3) / 2]), ": take larger samples.")
+    used <- drawn[, k] > 0 & data$weights > 0
+    family$check_run(response_rows(data$y, used), data$classnames, k)
   }
 }
 

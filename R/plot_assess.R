@@ -34,19 +34,18 @@ plot.n2gfl_assessment <- function(x, type = c("roc", "calibration"), col = "#216
                                   xlab = NULL, ylab = NULL, ...) {
   default <- missing(type)
   type <- match_choice(type, "type", c("roc", "calibration"))
-  if (x$family == "gaussian" && default) type <- "calibration"
-  if (x$family == "gaussian" && type == "roc") {
-    stop_bad("`type` must be \"calibration\" for family \"gaussian\", not \"roc\".")
+  pictures <- assess_kind(x$family)$pictures
+  if (default) type <- names(pictures)[1]
+  if (!type %in% names(pictures)) {
+    stop_bad("`type` must be ", or_quoted(names(pictures)), " for family ", quoted(x$family),
+             ", not ", quoted(type), ".")
   }
   lines <- c("lwd", "lty", "lend")
   dots <- check_line_parameters(list(...), if (type == "roc") lines else c("pch", "cex", lines))
   old <- graphics::par(mar = c(3.6, 3.6, 3.2, 0.8), mgp = c(2.3, 0.6, 0), tcl = -0.3, las = 1,
                        pty = "s")
   on.exit(graphics::par(old), add = TRUE)
-  draw <- if (type == "roc") draw_roc else {
-    if (x$family == "binomial") draw_calibration else draw_observed
-  }
-  draw(x, col, xlab, ylab, dots)
+  pictures[[type]](x, col, xlab, ylab, dots)
   head_line(main %or% x$title, 1.6, 1)
   invisible(x)
 }

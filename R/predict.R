@@ -53,7 +53,8 @@
 coef.n2gfl <- function(object, s = NULL, row = NULL, exact = FALSE, refit = FALSE, ...) {
   chosen <- choose_fits(object, s, row, exact, refit, ...)
   features <- feature_names(chosen$beta)
-  unpenalised <- as(rbind("(Intercept)" = chosen$a0, chosen$gamma), "CsparseMatrix")
+  unpenalised <- rbind("(Intercept)" = chosen$a0, chosen$own, chosen$gamma)
+  unpenalised <- as(unpenalised, "CsparseMatrix")
   all <- rbind(unpenalised, chosen$beta)
   dimnames(all) <- list(c(rownames(unpenalised), features), colnames(chosen$beta))
   all
@@ -115,9 +116,10 @@ predict.n2gfl <- function(object, newx, s = NULL, row = NULL,
   if (type == "coefficients") return(coef(object, s, row, exact, refit, ...))
   chosen <- choose_fits(object, s, row, exact, refit, ...)
   if (type == "nonzero") return(nonzero_features(chosen$beta))
-  if (type == "class" && object$family != "binomial") {
-    stop_bad("`type` must be \"link\" or \"response\" for family \"", object$family,
-             "\", not \"class\".")
+  family <- family_of(object$family)
+  if (!type %in% family$predict_types) {
+    stop_bad("`type` must be ", or_quoted(family$predict_types), " for family ",
+             quoted(object$family), ", not ", quoted(type), ".")
   }
   if (missing(newx)) stop_bad("`newx` must be given for type \"", type, "\".")
   if (is.null(newcovariates) && !is.null(object$coding) && is_images(newx)) {
@@ -132,9 +134,8 @@ predict.n2gfl <- function(object, newx, s = NULL, row = NULL,
   newoffset <- check_newoffset(newoffset, nrow(newx), object)
 
   link <- linear_predictor(chosen, newx, newcovariates, newoffset)
-  if (type == "class") return(array(object$classnames[1 + (link > 0)], dim(link), dimnames(link)))
-  if (type == "response" && object$family == "binomial") return(stats::plogis(link))
-  link
+  switch(type, link = link, response = family$mean(link, chosen$own),
+         class = family$classes(link, object$classnames, chosen$own))
 }
 
 #' @rdname predict.n2gfl
@@ -161,7 +162,7 @@ nonzero_features <- function(beta) {
 
 # ---- which fits ----------------------------------------------------------------------------------
 
-# The columns of a fit that `s` or `row` ask for: list(a0, gamma, beta).
+# The columns of a fit that `s` or `row` ask for: list(a0, gamma, beta, own).
 choose_fits <- function(object, s, row, exact = FALSE, refit = FALSE, ...) {
   exact <- check_flag(exact, "exact")
   refit <- check_flag(refit, "refit")
@@ -175,7 +176,7 @@ choose_fits <- function(object, s, row, exact = FALSE, refit = FALSE, ...) {
   if (exact) object <- add_exact_fits(object, check_s(s, object$grid), given)
   row <- choose_rows(object, s, row)
   chosen <- list(a0 = object$a0[row], gamma = object$gamma[, row, drop = FALSE],
-                 beta = object$beta[, row, drop = FALSE])
+                 beta = object$beta[, row, drop = FALSE], own = object$own[, row, drop = FALSE])
   if (refit) refit_regions(object, chosen, given) else chosen
 }
 
@@ -315,6 +316,7 @@ append_fits <- function(object, more) {
   object$a0 <- c(object$a0, more$a0)
   if (!is.null(object$gamma)) object$gamma <- cbind(object$gamma, more$gamma)
   object$beta <- cbind(object$beta, more$beta)
+  if (!is.null(object$own)) object$own <- cbind(object$own, more$own)
   object$grid <- rbind(object$grid, more$grid)
   names(object$a0) <- colnames(object$beta) <- paste0("s", seq_len(ncol(object$beta)))
   object

@@ -103,11 +103,10 @@ print_edge <- function(edge) {
 # Call, model and sizes, of a fit or its summary.
 print_fit_head <- function(x) {
   covariates <- max(NROW(x$gamma), x$covariates)
+  outcome <- family_of(x$family)$outcome_line(x$classnames)
   cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   cat("Family ", x$family, ", sign ", x$sign, ", ", x$penalty, " penalty\n", sep = "")
-  if (!is.null(x$classnames)) {
-    cat("Modelled class: ", x$classnames[2], " (against ", x$classnames[1], ")\n", sep = "")
-  }
+  if (!is.null(outcome)) cat(outcome, "\n", sep = "")
   cat(count_of(x$nobs, "observation"), ", ", count_of(x$dim[1], "feature"),
       if (covariates) paste0(", ", count_of(covariates, "covariate")),
       ", ", count_of(x$dim[2], "fit"), "\n\n", sep = "")

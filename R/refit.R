@@ -2,7 +2,7 @@
 # sum of its features' columns. The core solves the resulting small problem: no graph, no penalty,
 # the same sign.
 
-# `chosen` (a0, gamma, beta) with every column refitted.
+# `chosen` (a0, gamma, beta, own) with every column refitted.
 refit_regions <- function(object, chosen, given) {
   scale <- support_scale(object, chosen$beta, given)
   label <- region_labels(chosen$beta, object, scale)
@@ -14,6 +14,7 @@ refit_regions <- function(object, chosen, given) {
                        colnames(chosen$beta)[k])
     chosen$a0[k] <- fit$a0
     if (!is.null(chosen$gamma)) chosen$gamma[, k] <- fit$gamma
+    if (!is.null(chosen$own)) chosen$own[, k] <- fit$own
     chosen$beta@x[entries] <- fit$beta[label[entries], 1] / scale[features]
   }
   # The sign constraint can set a region of the shrunken fit to 0: such regions are dropped.
@@ -41,11 +42,10 @@ sum_columns <- function(x, features, label, scale) {
   as.matrix(x[, features, drop = FALSE] %*% which_region)
 }
 
-# For separated classes no optimum exists: the deviance goes to zero as the coefficients grow.
 warn_refit <- function(fit, name) {
-  if (fit$family == "binomial" && fit$grid$dev.ratio > 1 - 1e-4) {
-    warning("The regions of fit ", name, " separate the classes perfectly: without shrinkage ",
-            "their coefficients have no finite value.", call. = FALSE)
+  flaw <- family_of(fit$family)$refit_flaw(fit)
+  if (!is.null(flaw)) {
+    warning("The regions of fit ", name, " ", flaw, ".", call. = FALSE)
   } else if (!fit$grid$converged) {
     warning("The refit of ", name, " did not converge (gap ", format(fit$grid$gap, digits = 2),
             ").", call. = FALSE)

@@ -20,13 +20,15 @@ warn_wrong_sign <- function(effects, problem) {
   # Where both say so, the many weaker ones say more.
   limit <- max(which(wrong))
   text <- sign_warning(effects[, limit], problem$control$strong[limit], problem$control$sign,
-                       problem$data$classnames)
+                       family_of(problem$control$family)$sign_words(problem$data$classnames))
   # A class of its own, so that those who know can silence it alone.
   warning(structure(class = c("n2gfl_sign_warning", "warning", "condition"),
                     list(message = text, call = NULL)))
 }
 
-sign_warning <- function(effects, limit, sign, classes) {
+# `words`: those of the family, see `sign_words` in family.R.
+sign_warning <- function(effects, limit, sign, words) {
+  if (is.null(words)) words <- list(with = "", turn = "change the sign of `y`, or ")
   falls <- sign == "nonnegative"
   wrong <- effects[1]
   strong <- sum(effects)
@@ -37,9 +39,7 @@ sign_warning <- function(effects, limit, sign, classes) {
     "`sign` = \"", sign, "\" allows features only to ", if (falls) "rise" else "fall",
     " with `y`, but ", which, " with a strong univariate effect (|t| > ", round(limit, 1), ") ",
     if (falls) "fall" else "rise", if (strong == 1) "s",
-    if (length(classes)) paste0(" with class \"", classes[2], "\""), ": ",
-    if (length(classes)) "swap the levels of `y`, or " else "change the sign of `y`, or ",
-    "use sign = \"", if (falls) "nonpositive" else "nonnegative",
+    words$with, ": ", words$turn, "use sign = \"", if (falls) "nonpositive" else "nonnegative",
     "\", if that is what you mean."
   )
 }

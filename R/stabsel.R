@@ -71,7 +71,7 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
   trace <- check_trace(trace.it)
   group <- check_group(align_rows(group, "group", problem$rows), nrow(problem$data$x))
 
-  halves <- draw_halves(problem$data$y, group, bound$B, bound$sampling.type)
+  halves <- draw_halves(problem_strata(problem), group, bound$B, bound$sampling.type)
   store <- open_checkpoint(checkpoint, if (!is.null(checkpoint)) {
     work_key("stabsel", problem, bound$q, dim(halves), bound$sampling.type, as.integer(group))
   })
@@ -105,10 +105,10 @@ check_stabsel_problem <- function(x, y, graph, given) {
 }
 
 # Zeros and ones, one column per half; the two halves of a pair are adjacent columns.
-draw_halves <- function(y, group, B, sampling.type) {
-  first <- replicate(B, make_folds(y, 2L, group) == 1L)
+draw_halves <- function(strata, group, B, sampling.type) {
+  first <- replicate(B, make_folds(strata, 2L, group) == 1L)
   if (sampling.type == "MB") return(first + 0L)
-  halves <- matrix(0L, length(y), 2 * B)
+  halves <- matrix(0L, length(strata), 2 * B)
   halves[, 2 * seq_len(B) - 1] <- first
   halves[, 2 * seq_len(B)] <- !first
   halves

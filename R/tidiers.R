@@ -96,13 +96,16 @@ augment.n2gfl <- function(x, newx, y = NULL, data = NULL, s = NULL, row = NULL,
   table <- new_table(if (is.null(data)) newcovariates else data, newx, "data")
   if (is.data.frame(data)) data <- table$data
   y <- align_vector(y, "y", row_labels(newx), table)
+  family <- family_of(x$family)
   mean <- predict(x, newx, row = row, type = "response", newcovariates = newcovariates,
-                  newoffset = newoffset)[, 1]
-  added <- data.frame(.fitted = unname(mean), row.names = names(mean))
-  if (x$family == "binomial") {
-    added$.class <- factor(x$classnames[1 + (mean > 0.5)], x$classnames)
+                  newoffset = newoffset)
+  columns <- family$columns(mean, x)
+  added <- do.call(data.frame, c(lapply(columns, unname), list(row.names = names(columns[[1]]))))
+  if (!is.null(y)) {
+    check_residual_type("response", x$family)
+    y <- family$new_response(y, x, "y", nrow(added))
+    added$.resid <- family$residuals(y, added$.fitted, 1, "response")
   }
-  if (!is.null(y)) added$.resid <- outcome_numbers(y, x, length(mean)) - added$.fitted
   if (is.null(data)) added else cbind(check_data_frame(data, nrow(added)), added)
 }
 
@@ -112,18 +115,6 @@ augment.cv.n2gfl <- function(x, newx, y = NULL, data = NULL, s = NULL, row = NUL
   if (missing(newx)) stop_no_data("newx", "augment")
   at <- cv_choice(x, s, row)
   augment.n2gfl(x$n2gfl.fit, newx, y, data, s = at$s, row = at$row, ...)
-}
-
-# New outcomes: they need not vary, and need not have both classes.
-outcome_numbers <- function(y, fit, n) {
-  check_length(y, "y", n, "row of `newx`")
-  if (fit$family == "gaussian") return(check_numbers(y, "y", n, "row of `newx`"))
-  known <- match(as.character(y), fit$classnames)
-  if (anyNA(known)) {
-    stop_bad("`y` must have the classes of the fit, ", quoted(fit$classnames), ", but element ",
-             which(is.na(known))[1], " is ", quoted(as.character(y)[is.na(known)][1]), ".")
-  }
-  known - 1
 }
 
 check_data_frame <- function(data, n) {

@@ -1,12 +1,5 @@
 # What is drawn below a map.
 
-# Replaces one of the package's functions for one test.
-local_replaced <- function(name, value, env = parent.frame()) {
-  real <- get(name, asNamespace("n2gfl"))
-  utils::assignInNamespace(name, value, "n2gfl")
-  withr::defer(utils::assignInNamespace(name, real, "n2gfl"), envir = env)
-}
-
 test_that("anatomy is bright where values are high, from the 2nd to the 98th percentile", {
   values <- c(seq(0, 100, length.out = 1001), 1e6)
   expect_equal(contrast_range(values), c(2, 98), tolerance = 0.01)

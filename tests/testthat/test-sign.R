@@ -40,7 +40,7 @@ test_that("the warning counts the features and names the class", {
 
 test_that("noise causes no warning, a few strong effects among many features do", {
   problem <- function(d) {
-    list(control = list(sign = "nonnegative", strong = c(5, 3)),
+    list(control = list(family = "gaussian", sign = "nonnegative", strong = c(5, 3)),
          data = list(x = matrix(0, 50, d)))
   }
   effects <- function(...) matrix(c(...), 2)
