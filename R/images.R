@@ -248,7 +248,7 @@ read_by_mean <- function(plan, threshold) {
   finish_store(store, plan, array(candidate, plan$grid$dim), inside[index])
 }
 
-# A script with `verbose = TRUE` gets the plain bar.
+# A script with `verbose = TRUE` gets the bar of `trace.it = 1`.
 start_reading <- function(plan) {
   start_progress("Reading images", plan$source$n, trace = plan$verbose && !is_interactive(),
                  unit = "image", auto = plan$verbose)

@@ -60,11 +60,11 @@
 #' @section Progress:
 #' In an interactive session a bar with the time left appears by itself when the work lasts for more
 #' than 2 seconds, and disappears at its end. In scripts and in documents nothing is shown.
-#' `trace.it = 1` shows a plain bar on the message stream instead, from the start and in scripts
-#' too. If progressr is switched on, by `progressr::handlers(global = TRUE)` or by
-#' `progressr::with_progress()`, it shows the progress, and there is no other bar. To switch the
-#' automatic bar off, set `options(cli.progress_show_after = Inf)`; another number changes the 2
-#' seconds.
+#' `trace.it = 1` shows a bar on the message stream instead, from the start and in scripts too, with
+#' the name of every finished piece; in a log file each piece is a line. If progressr is switched
+#' on, by `progressr::handlers(global = TRUE)` or by `progressr::with_progress()`, it shows the
+#' progress, and there is no other bar. To switch the automatic bar off, set
+#' `options(cli.progress_show_after = Inf)`; another number changes the 2 seconds.
 #'
 #' @section Memory:
 #' A double matrix or a `dgCMatrix` is used in place: it is never copied, centred or scaled in

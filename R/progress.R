@@ -3,15 +3,17 @@
 #
 # The first of these that applies shows the count:
 # - progressr, if the user has switched it on (handlers(global = TRUE), or with_progress() around);
-# - a plain bar on the message stream, from the first piece on, if the call has `trace.it = 1`;
-# - a bar of cli, if the session is interactive: cli shows it when the work lasts for 2 seconds;
+# - a bar of cli with the name of every piece, from the first one on, if the call has
+#   `trace.it = 1`;
+# - a bar of cli with the time left, if the session is interactive: cli shows it when the work lasts
+#   for 2 seconds;
 # - none. The object is then NULL, which all functions here accept, and the work has no callbacks.
 
 # `total` is the number of pieces, NA if only the work can say it (it then sets progress$total).
-# `unit` is what the plain bar calls a piece. `auto`: FALSE leaves cli's bar out.
+# `unit` is what the bar of `trace` calls a piece. `auto`: FALSE leaves the other bar out.
 start_progress <- function(title, total = NA, trace = FALSE, unit = "", auto = TRUE) {
   draw <- if (!is_progressr_on()) {
-    if (trace) plain_drawer(unit) else if (auto && is_interactive()) cli_drawer(title)
+    if (trace) trace_drawer(unit) else if (auto && is_interactive()) cli_drawer(title)
   }
   # progressr is told whenever it is loaded: other code may handle its conditions
   if (!is.null(draw) || isNamespaceLoaded("progressr")) new_progress(total, draw)
@@ -103,7 +105,8 @@ row_callback <- function(progress) {
   function(row, rows, lambda1, lambda2) {
     progress$total <- rows
     if (row > 1) tick(progress, progress$running)
-    progress$running <- sprintf("lambda1 %-10.4g lambda2 %-10.4g", lambda1, lambda2)
+    # cli cuts lines at the width of the console
+    progress$running <- sprintf("lambda1 %.3g lambda2 %.3g", lambda1, lambda2)
   }
 }
 
@@ -133,20 +136,20 @@ tell_progressr <- function(progress, name, pieces) {
 
 # ---- bars ----------------------------------------------------------------------------------------
 
-# A line that is drawn again for every finished piece.
-plain_drawer <- function(unit) {
-  width <- 30
+# The bar of `trace.it = 1`, at every finished piece and with its name. It stays on a terminal; in a
+# log there is a line for every piece.
+trace_drawer <- function(unit) {
   unit <- if (nzchar(unit)) paste0(unit, " ")
+  id <- cli::cli_progress_bar(
+    total = 1, auto_terminate = FALSE, current = FALSE, .auto_close = FALSE,
+    clear = !cli::is_dynamic_tty(), format = "|{cli::pb_bar}| {cli::pb_status}")
   draw <- function(progress, name) {
     if (is.null(name)) return(invisible())
-    filled <- floor(width * progress$done / progress$total)
-    message("\r|", strrep("=", filled), strrep(" ", width - filled), "| ", unit, progress$done,
-            " of ", progress$total, if (nzchar(name)) sprintf("  %-30s", name),
-            if (progress$done >= progress$total) "\n", appendLF = FALSE)
-    progress$open <- progress$done < progress$total
+    status <- paste0(unit, progress$done, " of ", progress$total, if (nzchar(name)) "  ", name)
+    share <- progress$done / progress$total
+    cli::cli_progress_update(set = share, status = status, id = id, force = TRUE)
   }
-  # after an error or an interrupt the next message begins on a line of its own
-  structure(draw, end = function(progress) if (isTRUE(progress$open)) message(""))
+  structure(draw, end = bar_end(id))
 }
 
 cli_drawer <- function(title) {
@@ -161,11 +164,14 @@ cli_drawer <- function(title) {
     share <- min(1, (progress$done + progress$inside) / progress$total)
     cli::cli_progress_update(set = share, status = progress_status(progress), id = id)
   }
-  end <- function(progress) {
+  structure(draw, end = bar_end(id))
+}
+
+bar_end <- function(id) {
+  function(progress) {
     done <- isTRUE(progress$done >= progress$total)
     cli::cli_progress_done(id, result = if (done) "done" else "failed")
   }
-  structure(draw, end = end)
 }
 
 # The part after the bar, such as "3 of 25 | 12 s left".

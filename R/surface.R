@@ -171,30 +171,26 @@ part_of_mesh <- function(mesh, keep) {
 
 # One value per vertex of the whole mesh; 0 where a vertex was not used.
 write_surface_map <- function(map, surface, file) {
+  need_package("gifti", "to write maps of surfaces")
   values <- numeric(length(surface$mask))
   values[surface$mask] <- map$values
-  type <- if (map$integer) "NIFTI_TYPE_INT32" else "NIFTI_TYPE_FLOAT32"
-  write_gifti(list(gifti_array(matrix(values), "NIFTI_INTENT_NONE", type, map$description)), file)
-}
-
-# Plain text inside the XML: any reader accepts it, and 9 digits are all that a float has.
-gifti_array <- function(values, intent, type, description = "") {
-  text <- if (type == "NIFTI_TYPE_INT32") format(values, scientific = FALSE, trim = TRUE) else {
-    formatC(values, digits = 9, format = "g")
-  }
-  rows <- apply(matrix(trimws(text), nrow(values)), 1, paste, collapse = " ")
-  c(paste0("  <DataArray Intent=\"", intent, "\" DataType=\"", type, "\" ArrayIndexingOrder=",
-           "\"RowMajorOrder\" Dimensionality=\"", if (ncol(values) > 1) 2 else 1, "\" Dim0=\"",
-           nrow(values), "\"", if (ncol(values) > 1) paste0(" Dim1=\"", ncol(values), "\""),
-           " Encoding=\"ASCII\" Endian=\"LittleEndian\" ExternalFileName=\"\" ",
-           "ExternalFileOffset=\"\">"),
-    paste0("    <MetaData><MD><Name>Name</Name><Value>", description, "</Value></MD></MetaData>"),
-    "    <Data>", rows, "    </Data>", "  </DataArray>")
-}
-
-write_gifti <- function(arrays, file) {
-  writeLines(c("<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
-               paste0("<GIFTI Version=\"1.0\" NumberOfDataArrays=\"", length(arrays), "\">"),
-               "  <MetaData/>", "  <LabelTable/>", unlist(arrays), "</GIFTI>"), file)
+  gifti::writegii(gifti_image(values, "NIFTI_INTENT_NONE", map$integer, map$description), file)
   file
+}
+
+# One array of values, as gifti::writegii() wants it. It cannot pack integers, and the text that it
+# writes has seven digits, which is too few for floats: integers are text, floats are packed.
+gifti_image <- function(values, intent, integer = FALSE, description = "") {
+  size <- dim(as.array(values))
+  info <- list(
+    Intent = intent, DataType = if (integer) "NIFTI_TYPE_INT32" else "NIFTI_TYPE_FLOAT32",
+    ArrayIndexingOrder = "RowMajorOrder", Dimensionality = as.character(length(size)),
+    Encoding = if (integer) "ASCII" else "GZipBase64Binary", Endian = "LittleEndian",
+    ExternalFileName = "", ExternalFileOffset = "")
+  info[paste0("Dim", seq_along(size) - 1)] <- sprintf("%d", size)  # never "1e+05"
+  structure(
+    list(data = list(values), file_meta = character(), version = "1.0", label = NULL,
+         data_meta = list(cbind(names = "Name", vals = description)),
+         data_info = as.data.frame(info), transformations = list(NULL)),
+    class = "gifti")
 }

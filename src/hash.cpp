@@ -1,5 +1,11 @@
 // A checksum of numbers or bytes in memory, which detects other data and damaged files. It
 // protects against accidents, not against deliberate changes.
+//
+// Why not the digest package: it hashes R's serialization. Its SpookyHash takes a quarter of our
+// time for a plain matrix of 400 MB, the other algorithms 8 times our time and 760 MB more memory.
+// But serializing makes R copy a matrix whose row names were set (an ALTREP wrapper), which took 2.6
+// times our time and 380 MB for as long as the matrix lives; and it includes R's internal flags, so
+// that a vector that was grown element by element has another hash than the identical vector.
 #include <Rcpp.h>
 
 #include <cstdint>

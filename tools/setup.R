@@ -3,8 +3,9 @@
 #   Rscript tools/setup.R demo|test|check|document|coverage|bench|paper|site|lint
 #
 # Binary packages of Debian are preferred (r-cran-*, by apt-get); the rest comes from
-# CRAN. If nothing is missing, nothing is done and the network is not used. Without the
-# right to install, it prints what to install and exits with status 1.
+# CRAN. If nothing is missing, nothing is done and the network is not used. apt-get is called by root
+# only, and sudo never: other users get packages from CRAN if they have a library that they can write
+# to. Without the right to install, it says in one sentence what to install and exits with status 1.
 
 # What each target needs beyond the targets before it. R packages that the
 # package itself uses are read from DESCRIPTION, with their versions.
@@ -33,6 +34,8 @@ needs <- list(
 )
 # Programs, by the name of the command; Debian's packages have the same names.
 programs <- list(check = c("pandoc", "qpdf", "tidy"), lint = "clang-tidy")
+# Headers of libraries that src/ is linked to, by Debian's package. Elsewhere R brings them.
+headers <- c("zlib1g-dev" = "/usr/include/zlib.h")
 
 # R packages that Debian 12 does not have.
 only_cran <- c("flsa", "genlasso", "gifti", "oro.nifti", "penalized", "RNifti", "stabm", "stabs")
@@ -68,7 +71,7 @@ missing_packages <- function(target) {
 
 missing_programs <- function(target) {
   names <- as.character(unlist(programs[needs[[target]]]))
-  names[Sys.which(names) == ""]
+  c(if (has_apt()) names(headers)[!file.exists(headers)], names[Sys.which(names) == ""])
 }
 
 # ---- Debian ----------------------------------------------------------------
@@ -82,13 +85,7 @@ succeeds <- function(command) {
   system(paste(command, ">/dev/null 2>&1 </dev/null")) == 0
 }
 
-# What to put before apt-get: nothing for root, sudo if it needs no password; NULL = no right.
-apt_prefix <- function() {
-  if (!has_apt()) return(NULL)
-  if (system("id -u", intern = TRUE) == "0") return("")
-  if (nzchar(Sys.which("sudo")) && succeeds("sudo -n true")) return("sudo -n ")
-  NULL
-}
+may_apt <- function() has_apt() && system("id -u", intern = TRUE) == "0"
 
 debian_name <- function(packages) sprintf("r-cran-%s", tolower(packages))
 
@@ -104,7 +101,7 @@ in_debian <- function(packages) {
 }
 
 apt_get <- function(arguments) {
-  system(paste0(apt_prefix(), "env DEBIAN_FRONTEND=noninteractive apt-get -q -y ", arguments,
+  system(paste0("env DEBIAN_FRONTEND=noninteractive apt-get -q -y ", arguments,
                 " >>", log_file, " 2>&1 </dev/null"))
 }
 
@@ -213,8 +210,7 @@ install_all <- function(target) {
   commands <- missing_programs(target)
   if (length(wanted) == 0 && length(commands) == 0) return(invisible())
 
-  may_apt <- !is.null(apt_prefix())
-  if (!may_apt && (length(commands) || is.na(writable_library())))
+  if (!may_apt() && (length(commands) || is.na(writable_library())))
     stop_with("This user may not install what `make ", target, "` needs: please run ",
               commands_by_hand(wanted, commands), ".")
 
@@ -222,7 +218,7 @@ install_all <- function(target) {
   say("Installing what `make ", target, "` needs (", paste(c(wanted, commands), collapse = ", "),
       "); this may take some minutes, details in ", log_file, ".")
   use_some_cran_mirror()
-  if (may_apt) install_with_apt(wanted, commands)
+  if (may_apt()) install_with_apt(wanted, commands)
   rest <- missing_packages(target)
   if (length(rest) && !is.na(writable_library())) install_from_cran(rest)
 

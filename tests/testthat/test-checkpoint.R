@@ -292,6 +292,17 @@ test_that("a folder of other data or arguments is refused", {
   expect_identical(run(data, keep = TRUE)$cvm, first$cvm)
 })
 
+test_that("the key of identical data is the same, however R holds them, and makes no copy", {
+  grown <- c()
+  for (k in 1:200) grown[k] <- k + 0
+  expect_identical(work_key(grown), work_key(as.double(1:200)))
+  expect_identical(work_key(1:200), work_key(c(1:199, 200L)))
+  x <- matrix(0, 1000, 5000)
+  keep <- x
+  rownames(x) <- 1:1000
+  expect_false(isTRUE(peak_memory(work_key(x)) > 0.5 * 8 * length(x)))
+})
+
 test_that("with random folds, the key includes group and the numbers of folds and repeats", {
   withr::local_seed(78)
   data <- cv_problem("gaussian")

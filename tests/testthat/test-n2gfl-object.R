@@ -242,7 +242,7 @@ test_that("the progress bar names the running row, and is silent by default", {
     }
   )
   expect_length(shown, 4)
-  expect_match(shown[3], "| row 3 of 4  lambda1 0.2        lambda2 0.05", fixed = TRUE)
+  expect_match(shown[3], "| row 3 of 4  lambda1 0.2 lambda2 0.05", fixed = TRUE)
   expect_silent(n2gfl(p$x, p$y, p$graph, lambda1 = 0.2, lambda2 = 0.1))
 })
 

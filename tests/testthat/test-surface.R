@@ -7,13 +7,24 @@ octahedron <- function() {
   list(coords = coords, faces = faces)
 }
 
+# A file with two arrays: the fields of one per array are put together.
 write_mesh <- function(mesh, file) {
-  write_gifti(list(gifti_array(mesh$coords, "NIFTI_INTENT_POINTSET", "NIFTI_TYPE_FLOAT32"),
-                   gifti_array(mesh$faces - 1, "NIFTI_INTENT_TRIANGLE", "NIFTI_TYPE_INT32")), file)
+  image <- gifti_image(mesh$coords, "NIFTI_INTENT_POINTSET")
+  faces <- gifti_image(mesh$faces - 1, "NIFTI_INTENT_TRIANGLE", integer = TRUE)
+  for (part in c("data", "data_meta", "transformations")) {
+    image[[part]] <- c(image[[part]], faces[[part]])
+  }
+  image$data_info <- rbind(image$data_info, faces$data_info)
+  gifti::writegii(image, file)
+  file
 }
 
 write_values <- function(values, file) {
-  write_gifti(list(gifti_array(matrix(values), "NIFTI_INTENT_SHAPE", "NIFTI_TYPE_FLOAT32")), file)
+  gifti::writegii(gifti_image(values, "NIFTI_INTENT_SHAPE"), file)
+}
+
+as_floats <- function(values) {
+  readBin(writeBin(values, raw(), size = 4), "numeric", length(values), size = 4)
 }
 
 test_that("a mesh carries its triangles and positions", {
@@ -55,8 +66,14 @@ test_that("GIFTI meshes and values are read, fitted and mapped", {
   file <- file.path(folder, "map.func.gii")
   write_map(fit, file)
   back <- as.vector(gifti::readgii(file)$data[[1]])
-  expect_equal(back[-4], as.vector(fit$beta), tolerance = 1e-7)
+  # exactly the 32-bit floats
+  expect_identical(back[-4], as_floats(as.vector(fit$beta)))
   expect_identical(back[4], 0)
+  write_map(fit, file, what = "region")
+  back <- gifti::readgii(file)
+  expect_identical(back$data_info$DataType, "NIFTI_TYPE_INT32")
+  expect_equal(as.vector(back$data[[1]])[-4], map_values(fit, "region", NULL, NULL)$values)
+  expect_match(back$data_meta[[1]][1, "vals"], "^n2gfl region lambda1=0.05 lambda2=0.01$")
   table <- region_table(fit)
   # Vertices and their area, not voxels: all regions together have that of their triangles.
   expect_null(table$voxels)
@@ -72,6 +89,24 @@ test_that("GIFTI meshes and values are read, fitted and mapped", {
   masked <- read_surface(values, graph, mask = c(1, 1, 1, 0, 0, 1))
   expect_identical(ncol(masked$x), 4L)
   expect_identical(masked$dropped, 0L)
+})
+
+test_that("maps of surfaces keep every float, and every number of a region", {
+  skip_if_not_installed("gifti")
+  file <- withr::local_tempfile(fileext = ".func.gii")
+  mapped <- function(values, integer) {
+    map <- list(values = values, integer = integer, description = "n2gfl test <&>")
+    write_surface_map(map, list(mask = rep(TRUE, length(values))), file)
+    gifti::readgii(file)
+  }
+  withr::local_seed(2)
+  # 100000 vertices: a size that R likes to write as 1e+05
+  values <- c(0, 1 / 3, -1e-30, 123456.789, 1e30, stats::rnorm(99995))
+  back <- mapped(values, FALSE)
+  expect_identical(as.vector(back$data[[1]]), as_floats(values))
+  expect_identical(back$data_meta[[1]][1, "vals"], c(vals = "n2gfl test <&>"))
+  numbers <- c(0, 1, 2, 100000, 1234567)
+  expect_identical(as.vector(mapped(numbers, TRUE)$data[[1]]), numbers)
 })
 
 test_that("surfaces that do not fit are refused", {
