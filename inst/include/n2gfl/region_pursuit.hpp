@@ -47,6 +47,7 @@ class RegionPursuit final : public PathSolver {
   // `thresh`.
   Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) override {
     may_give_up_ = thresh >= kLeastGapOfOthers;
+    on_the_way_ = gave_up_on_the_way_;
     double gap = kInfinity;
     if (!start_row(lambda1, lambda2)) return solution(gap);
     const bool done = penalised_ && solve_coarsely(thresh, max_iterations, gap);
@@ -57,13 +58,14 @@ class RegionPursuit final : public PathSolver {
   // The same on the first working set only, to low accuracy. Features outside of it wait for the
   // next row: the residual of this one is not final, and looking at them costs a pass.
   Solution approach(double lambda1, double lambda2, int max_iterations) override {
-    may_give_up_ = true;
+    may_give_up_ = on_the_way_ = true;
     if (start_row(lambda1, lambda2)) {
       if (penalised_)
         coarse_rounds(kNearEnough, max_iterations, kFirstRatio, false);
       else
         fine_rounds(kNearEnough, max_iterations);
     }
+    gave_up_on_the_way_ = too_many_regions();
     return solution(kInfinity);
   }
 
@@ -87,7 +89,10 @@ class RegionPursuit final : public PathSolver {
     return answer;
   }
 
-  void restart() override { regions_.clear(); }
+  void restart() override {
+    regions_.clear();
+    gave_up_on_the_way_ = false;
+  }
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -99,7 +104,9 @@ class RegionPursuit final : public PathSolver {
   static constexpr int kMostPieces = 60;    // splits per round, or half the regions if more
   static constexpr double kSteep = 0.9;     // share of the threshold, for the working set
   static constexpr int kManyRegions = 300;
-  static constexpr double kStepsForOne = 10;        // first-order steps per Newton step
+  // First-order steps that one Newton step is worth. More of them for least squares, whose matrix
+  // of the old regions is kept, but not on the way to a fit that will have many more regions.
+  static constexpr double kStepsForOne = 10, kStepsForSquares = 40;
   static constexpr double kLeastGapOfOthers = 1e-8;
   static constexpr double kLazyShare = 0.12; // above this share: one full product
   static constexpr double kMargin = 0.5;     // of lambda1, below the threshold
@@ -122,7 +129,9 @@ class RegionPursuit final : public PathSolver {
   bool too_many_regions() const {
     const double regions = regions_.size(), rows = model_.x.rows();
     if (!may_give_up_ || regions < kManyRegions) return false;
-    return regions * regions * (regions + 0.25 * rows) > kStepsForOne * rows * model_.features();
+    const bool patient = model_.profile.loss().quadratic() && !on_the_way_;
+    const double steps = patient ? kStepsForSquares : kStepsForOne;
+    return regions * regions * (regions + 0.25 * rows) > steps * rows * model_.features();
   }
 
   // Fits the old regions at the new penalties and chooses the working set. Returns false if
@@ -621,6 +630,7 @@ class RegionPursuit final : public PathSolver {
   double rounding_ = 0;  // rounding error of one node's excess, at the present residual and flow
   int iterations_ = 0;
   bool may_give_up_ = false;
+  bool on_the_way_ = false, gave_up_on_the_way_ = false;  // to a far row, see approach()
   bool penalised_ = false;   // every violation can be compared with lambda1
   std::vector<char> taken_;
   std::vector<Piece> pieces_;
