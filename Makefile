@@ -43,10 +43,11 @@ sanitizers := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 
 # ---- the package, in a library of its own ----------------------------------
 
-core := $(wildcard inst/include/n2gfl/*.hpp)
+core := $(wildcard src/core/*.?pp src/core/*/*.?pp)
+core_folders := $(sort $(dir $(core)))
 sources := DESCRIPTION NAMESPACE $(wildcard R/*.R src/*.cpp src/*.h src/Makevars) $(core) \
            $(wildcard inst/CITATION inst/paper/*.R inst/paper/results/* man/*.Rd) \
-           R src inst/include/n2gfl
+           R src $(core_folders)
 
 setup-%:
 	@$(RSCRIPT) tools/setup.R $*
@@ -58,11 +59,13 @@ setup-%:
 define install
 @echo "Installing n2gfl into $(@D)/lib"
 @mkdir -p $(@D)/lib
-@rm -rf $(addprefix $(@D)/pkg/,R man inst src/*.cpp \
+@rm -rf $(addprefix $(@D)/pkg/,R man inst src/*.cpp $(addsuffix *.cpp,$(core_folders)) \
   $(if $(filter %.hpp %.h %Makevars DESCRIPTION,$?),src))
 @mkdir -p $(@D)/pkg/src
 @cp -Rp DESCRIPTION NAMESPACE R inst $(wildcard man) $(@D)/pkg
 @cp -p $(wildcard src/*.cpp src/*.h src/Makevars*) $(@D)/pkg/src
+@for folder in $(core_folders); do \
+  mkdir -p $(@D)/pkg/$$folder && cp -p $$folder*.?pp $(@D)/pkg/$$folder || exit 1; done
 @MAKEFLAGS=-j$(JOBS) $(1) $(R) CMD INSTALL $(2) --library=$(@D)/lib $(@D)/pkg >$(@D)/install.log 2>&1 \
   || { cat $(@D)/install.log; exit 1; }
 @touch $@
@@ -155,6 +158,7 @@ tests := $(patsubst tests/cpp/%.cpp,%,$(wildcard tests/cpp/*.cpp))
 openmp := $(shell echo 'int main() {}' | $(CXX) -fopenmp -x c++ - -o /dev/null 2>/dev/null && \
   echo -fopenmp -DEIGEN_DONT_PARALLELIZE)
 warnings := -Wall -Wextra -Wpedantic -Wconversion
+includes := -Isrc/core -Isrc -Itests/cpp
 
 cpp sanitize:
 	@test -n "$(eigen)" || { echo "The core needs the Eigen library: please run \
@@ -173,7 +177,7 @@ fuzz fuzz-sanitize:
 lint: setup-lint
 	@status=0; $(RSCRIPT) tools/lint.R || status=1; \
 	  for name in test_path test_volume_store test_resample; do \
-	    clang-tidy --quiet tests/cpp/$$name.cpp -- -std=c++17 -Iinst/include -Itests/cpp \
+	    clang-tidy --quiet tests/cpp/$$name.cpp -- -std=c++17 $(includes) \
 	      -isystem "$(eigen)" 2>/dev/null || status=1; \
 	  done; exit $$status
 
@@ -192,8 +196,8 @@ out/cpp/core_tests out/sanitize/core_tests:
 define compile
 @mkdir -p $(@D)
 @echo "Compiling $< ($(@D))"
-@$(CXX) -std=c++17 $(flags) $(openmp) $(warnings) $(EXTRA_CXXFLAGS) -MMD -MP -Iinst/include \
-  -Itests/cpp -isystem "$(eigen)" -c $< -o $@
+@$(CXX) -std=c++17 $(flags) $(openmp) $(warnings) $(EXTRA_CXXFLAGS) -MMD -MP $(includes) \
+  -isystem "$(eigen)" -c $< -o $@
 endef
 
 out/fuzz/fuzz: $(cases:%=out/fuzz/%.o) out/fuzz/main.o

@@ -2,7 +2,7 @@
 // fits.
 #include <RcppEigen.h>
 
-#include <n2gfl/path.hpp>
+#include "solve/path.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include "random_data.hpp"
 
-#include <n2gfl/path.hpp>
+#include "solve/path.hpp"
 
 #include <algorithm>
 #include <cmath>

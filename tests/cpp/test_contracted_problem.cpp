@@ -4,7 +4,7 @@
 #include "check.hpp"
 #include "random_data.hpp"
 
-#include <n2gfl/contracted_problem.hpp>
+#include "solve/contracted_problem.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "check.hpp"
 
-#include <n2gfl/graph.hpp>
-#include <n2gfl/max_flow.hpp>
+#include "graph/graph.hpp"
+#include "graph/max_flow.hpp"
 
 #include <cmath>
 #include <limits>

@@ -4,8 +4,8 @@
 #include "example_model.hpp"
 #include "random_problem.hpp"
 
-#include <n2gfl/fused_penalty.hpp>
-#include <n2gfl/region_pursuit.hpp>
+#include "penalty/fused_penalty.hpp"
+#include "solve/region_pursuit.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include "fuzz.hpp"
 #include "random_data.hpp"
 
-#include <n2gfl/fused_prox.hpp>
+#include "prox/fused_prox.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,79 @@
+// Everything that is constant along a path: the data, the graph, the penalty factors and the null
+// fit.
+//
+//   minimise  F(X beta) + lambda1 sum_i u_i |beta_i| + lambda2 sum_ij w_ij |beta_i - beta_j|
+//
+// where F is the profiled loss. Solvers handle beta >= 0 or free beta only: for nonpositive beta
+// the design is mirrored.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "data/design.hpp"
+#include "graph/graph.hpp"
+#include "loss/profile.hpp"
+#include "poll.hpp"
+
+namespace n2gfl {
+
+// X contains a value that is not finite.
+struct NotFinite : std::invalid_argument {
+  NotFinite() : std::invalid_argument("`x` must hold finite numbers.") {}
+};
+
+struct Model {
+  Model(const Design& design, Profile& loss, const Graph& g, VectorXd u, bool at_least_zero,
+        bool has_intercept, int thread_count, Poll& interrupt)
+      : x(design), profile(loss), graph(g), factor(std::move(u)), nonnegative(at_least_zero),
+        intercept(has_intercept), threads(thread_count), poll(interrupt) {
+    null_value = profile.evaluate(VectorXd::Zero(x.rows()), null_residual);
+    column_norm.resize(x.cols());
+    null_gradient.resize(x.cols());
+    VectorXd plain_norm(x.cols());  // NaN if the column has values that are not finite
+    x.survey_all(null_residual, threads, poll, [&](int j, const Design::Survey& seen) {
+      null_gradient[j] = seen.dot;
+      column_norm[j] = intercept ? seen.centred : seen.plain;
+      plain_norm[j] = seen.finite ? seen.plain : std::numeric_limits<double>::quiet_NaN();
+    });
+    for (int j = 0; j < x.cols(); ++j) {
+      if (std::isnan(plain_norm[j])) throw NotFinite();
+      largest_norm = std::max(largest_norm, plain_norm[j]);
+      any_unpenalised = any_unpenalised || factor[j] == 0;
+      if (factor[j] > 0 && (least_factor == 0 || factor[j] < least_factor)) least_factor = factor[j];
+    }
+  }
+
+  int features() const { return x.cols(); }
+
+  // lambda1 * u_i. An infinite u_i excludes the feature for every lambda1; an infinite lambda1
+  // excludes all penalised features.
+  double threshold(double lambda1, int i) const {
+    if (std::isinf(factor[i])) return factor[i];
+    return factor[i] == 0 ? 0.0 : lambda1 * factor[i];
+  }
+
+  // Gradients below this value may be rounding errors.
+  double rounding(const VectorXd& residual) const {
+    return 1e-15 * largest_norm * residual.norm() + std::numeric_limits<double>::min();
+  }
+
+  const Design& x;
+  Profile& profile;
+  const Graph& graph;
+  VectorXd factor;
+  bool nonnegative, intercept;
+  int threads;
+  Poll& poll;
+
+  double null_value = 0;  // the objective at beta = 0: the scale of every duality gap
+  VectorXd null_residual, null_gradient, column_norm;
+  double largest_norm = 0;
+  double least_factor = 0;  // the smallest positive penalty factor
+  bool any_unpenalised = false;
+};
+
+}  // namespace n2gfl

@@ -1,0 +1,310 @@
+// Is theta = s r dual feasible? It is if every set S of nodes satisfies
+//
+//   s * sum_S g_i <= lambda1 u(S) + lambda2 cut(S),  g = X'r  (and the same for -g if beta is free)
+//
+// so the best s is min(1, 1/rho), where rho is the largest ratio of the two sides. A flow within
+// the capacities lambda2 w bounds rho from above, its minimum cut bounds rho from below, and
+// Dinkelbach's method closes the difference. The same searches give the exact smallest lambda1 at
+// which all penalised coefficients are zero.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "data/lazy_gradient.hpp"
+#include "data/model.hpp"
+#include "graph/max_flow.hpp"
+#include "solve/regions.hpp"
+
+namespace n2gfl {
+
+// The excess that a flow could not remove. At nodes with lambda1 u_i > 0 it can be compensated by
+// scaling theta, so it counts relative to lambda1 u_i. At the other nodes it cannot, and the
+// excess itself is summed.
+struct Leftover {
+  double ratio = 0;
+  double unpenalised = 0;
+
+  // Adds a node's excess over its threshold. NaN counts as infinite.
+  void add(double excess, double threshold) {
+    if (excess <= 0) return;
+    if (std::isnan(excess)) excess = std::numeric_limits<double>::infinity();
+    if (threshold > 0)
+      ratio = std::max(ratio, excess / threshold);
+    else
+      unpenalised += excess;
+  }
+};
+
+// (primal - dual) / null objective at the dual point theta / (1 + ratio). If nodes without
+// threshold have an excess beyond `rounding` per node, the dual point is zero, which is always
+// feasible.
+inline double relative_gap(const Model& model, double objective, const VectorXd& theta,
+                           const Leftover& left, double rounding) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const bool hopeless = left.unpenalised > model.features() * rounding;
+  const double dual = model.profile.dual(hopeless ? VectorXd(VectorXd::Zero(theta.size()))
+                                                  : VectorXd(theta / (1 + left.ratio)));
+  const double gap = objective - dual;
+  if (gap <= 0) return 0;
+  return gap < infinity && model.null_value > 0 ? gap / model.null_value : infinity;  // NaN: Inf
+}
+
+// The excess of every node for MaxFlow. In the zero set (way = +1: can a value rise from zero? -1:
+// can a value fall?) the penalty of a node acts against both directions; in a region it pulls
+// towards zero.
+struct GradientTerms {
+  const Model& model;
+  const Network& network;
+  LazyGradient& gradient;
+  const Regions* regions;  // null: all nodes count as zero, and flow may cross every edge
+  double lambda1;
+  int way;
+  // Mean excess per region, which the search ignores: it is removed by changing the regions'
+  // values, not by flow.
+  const std::vector<double>* ignored = nullptr;
+  const std::vector<unsigned char>* zero_part = nullptr;  // of each node, see part()
+
+  int region(int i) const { return regions ? regions->of(i) : Regions::kZeroSet; }
+  int direction(int i) const {
+    const int k = region(i);
+    return k < 0 || (*regions)[k].value == 0 ? way : (*regions)[k].value > 0 ? 1 : -1;
+  }
+  double excess(int i) {
+    const double t = model.threshold(lambda1, i);
+    if (std::isinf(t)) return -way * t;
+    const int k = region(i);
+    if (k < 0 && !gradient.known(i)) {
+      if (gradient.coarse()) return gradient.latest(i) - way * t - network.outflow(i);
+      const double bound = upper_bound(i, t);
+      if (bound < 0) return way * bound;
+    }
+    const double e = gradient(i) - direction(i) * t - network.outflow(i);
+    return k < 0 || ignored == nullptr ? e : e - (*ignored)[k];
+  }
+  // An upper bound of way * excess that needs no product with X.
+  double outlook(int i) const {
+    const double t = model.threshold(lambda1, i);
+    if (std::isinf(t)) return -t;
+    const LazyGradient::Estimate g = gradient.estimate(i);
+    return way * (g.value - direction(i) * t - network.outflow(i)) + g.error;
+  }
+  // The violation of dual feasibility at node i on this side, or an upper bound of it; <= 0 if
+  // feasible.
+  double violation(int i) const {
+    const double t = model.threshold(lambda1, i);
+    if (std::isinf(t)) return -t;
+    const LazyGradient::Estimate g = gradient.estimate(i);
+    return way * (g.value - network.outflow(i)) - t + g.error;
+  }
+  bool open(int i, int j) const { return regions == nullptr || regions->of(i) == regions->of(j); }
+
+  // What a search may take apart: the regions, and components of the graph in the zero set. The
+  // many components of some graphs share kZeroParts parts.
+  static constexpr int kZeroParts = 8;
+  int part(int i) const {
+    const int k = region(i);
+    return k < 0 ? (*zero_part)[i] : kZeroParts + k;
+  }
+
+ private:
+  static constexpr double kSharpEnough = 0.25;
+
+  // The same as outlook() for a node far below its threshold t, where the bound is a good
+  // substitute for the product; positive if it is not.
+  double upper_bound(int i, double t) const {
+    const LazyGradient::Estimate g = gradient.estimate(i);
+    const double e = way * (g.value - network.outflow(i)) - t;
+    return g.error <= -kSharpEnough * e ? e + g.error : 1.0;
+  }
+};
+
+class DualNorm {
+ public:
+  DualNorm(const Model& model, Network& network, MaxFlow& search, LazyGradient& gradient)
+      : model_(model), net_(network), search_(search), gradient_(gradient) {}
+
+  GradientTerms terms(double lambda1, int way, const Regions* regions) {
+    find_zero_parts();
+    return {model_, net_, gradient_, regions, lambda1, way, nullptr, &zero_part_};
+  }
+
+  // Searches from every node whose excess may exceed the tolerance. The upward search balances the
+  // regions, so the downward search covers the zero set only.
+  void search_from_all(GradientTerms& terms, double tolerance) {
+    seeds_.clear();
+    small_ = Leftover();
+    for (int i = 0; i < model_.features(); ++i) {
+      const bool balanced = terms.way < 0 && terms.regions && terms.regions->of(i) >= 0;
+      if (!balanced && terms.outlook(i) > tolerance)
+        seeds_.push_back(i);
+      else
+        count(terms, i, small_);
+    }
+    search(terms, seeds_, tolerance);
+  }
+
+  // Moves the excess of the seeds away as far as possible.
+  void search(GradientTerms& terms, const std::vector<int>& seeds, double tolerance) {
+    search_.run_parts(terms, seeds, terms.way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
+  }
+
+  // Zero nodes within `margin` of their threshold share their surplus with neighbours that are
+  // farther from it. A search stops as soon as a surplus is exactly zero, and every small change
+  // of the residual would make such nodes seeds again.
+  void keep_margin(GradientTerms& terms, const std::vector<int>& nodes, double margin) {
+    surplus_.resize(model_.features());
+    ++margins_;
+    for (int pass = 0; pass < kMarginPasses; ++pass)
+      for (int i : nodes)
+        if (terms.region(i) < 0) share(terms, i, margin);
+  }
+
+  // The excess that remains after search_from_all.
+  Leftover leftover(const GradientTerms& terms) const {
+    Leftover left = small_;
+    for (int i : search_.touched()) count(terms, i, left);
+    return left;
+  }
+
+  // rho by Dinkelbach's method, on all nodes and edges. Starts at a ratio that some set attains
+  // (or 1). Stops as soon as an upper bound gives a gap of at most `thresh`, or a lower bound
+  // shows that no such gap is possible. With `thresh` = 0 it computes rho itself.
+  template <class GapOf>
+  Leftover dinkelbach(double lambda1, double lower, double tolerance, double thresh, GapOf gap_of) {
+    double rho = 1;
+    Leftover best{std::numeric_limits<double>::infinity(), 0};
+    for (int step = 0; step < 50; ++step) {
+      net_.scale_capacities(lower / rho);
+      rho = lower;
+      Leftover left;
+      for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
+        GradientTerms node = terms(rho * lambda1, way, nullptr);
+        search_from_all(node, tolerance);
+        include(left, leftover(node));
+        lower = std::max(lower, attained(node, rho));
+      }
+      left.ratio = rho * (1 + left.ratio) - 1;  // the thresholds were scaled by rho
+      if (step == 0 || gap_of(left) < gap_of(best)) best = left;
+      if (gap_of(best) <= thresh || lower <= rho * (1 + 1e-14)) break;
+      if (thresh > 0 && gap_of({lower - 1, 0.0}) > thresh) break;
+    }
+    net_.scale(1 / rho);
+    return best;
+  }
+
+  static void include(Leftover& total, const Leftover& part) {
+    total.ratio = std::max(total.ratio, part.ratio);
+    total.unpenalised += part.unpenalised;
+  }
+
+  // The smallest lambda1 at which all penalised coefficients are zero, given the regions of the
+  // unpenalised ones. The gradient must be exact at all nodes.
+  double lambda1_max(const Regions& regions, double tolerance) {
+    double largest = 0;
+    for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2)
+      largest = std::max(largest, one_sided_lambda1_max(regions, way, tolerance));
+    return largest;
+  }
+
+ private:
+  static constexpr int kMarginPasses = 1;
+  static constexpr double kDeepest = 1.5;  // margins that a node may give away below its threshold
+
+  void find_zero_parts() {
+    if (!zero_part_.empty()) return;
+    int count = 0;
+    const std::vector<int> of = components(model_.graph, [](int, int) { return true; }, count);
+    for (int component : of)
+      zero_part_.push_back(static_cast<unsigned char>(component % GradientTerms::kZeroParts));
+  }
+
+  void share(GradientTerms& terms, int i, double margin) {
+    const int way = terms.way;
+    float& mine = surplus(terms, i);
+    if (!(mine > -margin) || std::isinf(mine)) return;
+    for (int a = net_.begin(i); a < net_.end(i) && mine > -margin; ++a) {
+      const Arc& u = net_.arc(a);
+      const double room = u.capacity - way * u.flow;
+      if (room <= 0 || terms.region(u.head) >= 0) continue;
+      float& other = surplus(terms, u.head);
+      if (!(other < mine) || std::isinf(other)) continue;
+      const double sent = std::min(0.5 * (mine - other), mine + kDeepest * margin);
+      net_.set_flow(a, sent < room ? u.flow + way * sent : way * u.capacity);
+      const auto moved = static_cast<float>(std::min(sent, room));
+      mine -= moved;
+      other += moved;
+    }
+  }
+
+  // way * excess of a node, kept while keep_margin() runs.
+  float& surplus(GradientTerms& terms, int i) {
+    if (surplus_[i].stamp != margins_)
+      surplus_[i] = {static_cast<float>(terms.way * terms.excess(i)), margins_};
+    return surplus_[i].value;
+  }
+
+  void count(const GradientTerms& terms, int i, Leftover& left) const {
+    left.add(terms.violation(i), model_.threshold(terms.lambda1, i));
+  }
+
+  // rho of the set whose surplus the search could not remove.
+  double attained(const GradientTerms& terms, double rho) const {
+    double total = 0, excess = 0;
+    for (int i : search_.touched()) {
+      if (!search_.reached(i)) continue;
+      total += terms.way * gradient_.value(i);
+      excess += terms.way * search_.excess(i);
+    }
+    return excess > 0 && total > excess ? rho * total / (total - excess) : 0.0;
+  }
+
+  // Decreases lambda1 from above until some set has a surplus, which keeps the searches small.
+  // Then Dinkelbach's steps increase it to the answer.
+  double one_sided_lambda1_max(const Regions& regions, int way, double tolerance) {
+    double lambda1 = 0;
+    for (int i = 0; i < model_.features(); ++i)
+      if (regions.of(i) < 0 && model_.factor[i] > 0 && std::isfinite(model_.factor[i]))
+        lambda1 = std::max(lambda1, way * gradient_(i) / model_.factor[i]);
+    const double start = lambda1;
+    bool rising = false;
+    for (int step = 0; step < 400 && lambda1 > 0; ++step) {
+      if (!rising) lambda1 = lambda1 > 1e-13 * start ? 0.7 * lambda1 : 0.0;
+      GradientTerms node = terms(lambda1, way, &regions);
+      search_from_all(node, tolerance);
+      const double rise = lambda1_rise(way);
+      if (rise > 0) rising = true;
+      if (rising && rise <= 1e-13 * lambda1) break;
+      lambda1 += rise;
+    }
+    return lambda1;
+  }
+
+  double lambda1_rise(int way) const {
+    double excess = 0, factor = 0;
+    for (int i : search_.touched()) {
+      if (!search_.reached(i)) continue;
+      excess += way * search_.excess(i);
+      factor += model_.factor[i];
+    }
+    return excess > 0 && factor > 0 ? excess / factor : 0.0;
+  }
+
+  const Model& model_;
+  Network& net_;
+  MaxFlow& search_;
+  LazyGradient& gradient_;
+  std::vector<unsigned char> zero_part_;  // of every node; found when first needed
+  std::vector<int> seeds_;
+  Leftover small_;  // of the nodes that were not seeds
+  struct Surplus {
+    float value = 0;  // a guide for what to send; the flow itself is exact
+    int stamp = 0;
+  };
+  std::vector<Surplus> surplus_;
+  int margins_ = 0;  // calls of keep_margin()
+};
+
+}  // namespace n2gfl
