@@ -2,6 +2,7 @@
 #include "check.hpp"
 #include "random_data.hpp"
 
+#include "graph/parts.hpp"
 #include "prox/fused_prox.hpp"
 
 #include <algorithm>

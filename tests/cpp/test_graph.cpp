@@ -2,6 +2,7 @@
 
 #include "graph/graph.hpp"
 #include "graph/max_flow.hpp"
+#include "graph/parts.hpp"
 
 #include <cmath>
 #include <limits>

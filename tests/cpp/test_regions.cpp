@@ -3,6 +3,7 @@
 #include "check.hpp"
 #include "example_model.hpp"
 
+#include "graph/parts.hpp"
 #include "penalty/dual_norm.hpp"
 #include "solve/region_balance.hpp"
 #include "solve/regions.hpp"

@@ -4,7 +4,6 @@
 // P x_j stored.
 #pragma once
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -12,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "loss/loss.hpp"
 #include "parallel.hpp"
 #include "poll.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

@@ -8,12 +8,11 @@
 // 1 whatever the scale of the data, and rounding adds the same to the bound of every column.
 #pragma once
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "loss/loss.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

@@ -17,6 +17,8 @@
 #include "graph/graph.hpp"
 #include "loss/profile.hpp"
 #include "poll.hpp"
+#include "sign.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 
@@ -48,6 +50,7 @@ struct Model {
   }
 
   int features() const { return x.cols(); }
+  Ways ways() const { return Ways(nonnegative); }
 
   // lambda1 * u_i. An infinite u_i excludes the feature for every lambda1; an infinite lambda1
   // excludes all penalised features.

@@ -101,27 +101,4 @@ class Graph {
   std::vector<double> weight_;  // empty if all weights are equal
 };
 
-// Labels 0, 1, ... of the connected components; `joins(node, arc)` says which arcs connect.
-template <class Joins>
-std::vector<int> components(const Graph& graph, Joins joins, int& count) {
-  std::vector<int> label(graph.nodes(), -1), queue;
-  count = 0;
-  for (int start = 0; start < graph.nodes(); ++start) {
-    if (label[start] >= 0) continue;
-    label[start] = count;
-    queue.assign(1, start);
-    for (std::size_t h = 0; h < queue.size(); ++h) {
-      const int i = queue[h];
-      for (int a = graph.begin(i); a < graph.end(i); ++a) {
-        const int j = graph.head(a);
-        if (label[j] >= 0 || !joins(i, a)) continue;
-        label[j] = count;
-        queue.push_back(j);
-      }
-    }
-    ++count;
-  }
-  return label;
-}
-
 }  // namespace n2gfl

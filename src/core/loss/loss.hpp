@@ -2,14 +2,11 @@
 // Solvers use only this interface: a new family is one new file and one line in families.hpp.
 #pragma once
 
-#include <Eigen/Dense>
 #include <utility>
 
-namespace n2gfl {
+#include "types.hpp"
 
-using Eigen::ArrayXd;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
+namespace n2gfl {
 
 class Loss {
  public:

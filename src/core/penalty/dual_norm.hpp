@@ -16,41 +16,11 @@
 #include "data/lazy_gradient.hpp"
 #include "data/model.hpp"
 #include "graph/max_flow.hpp"
+#include "graph/parts.hpp"
+#include "penalty/certificate.hpp"
 #include "solve/regions.hpp"
 
 namespace n2gfl {
-
-// The excess that a flow could not remove. At nodes with lambda1 u_i > 0 it can be compensated by
-// scaling theta, so it counts relative to lambda1 u_i. At the other nodes it cannot, and the
-// excess itself is summed.
-struct Leftover {
-  double ratio = 0;
-  double unpenalised = 0;
-
-  // Adds a node's excess over its threshold. NaN counts as infinite.
-  void add(double excess, double threshold) {
-    if (excess <= 0) return;
-    if (std::isnan(excess)) excess = std::numeric_limits<double>::infinity();
-    if (threshold > 0)
-      ratio = std::max(ratio, excess / threshold);
-    else
-      unpenalised += excess;
-  }
-};
-
-// (primal - dual) / null objective at the dual point theta / (1 + ratio). If nodes without
-// threshold have an excess beyond `rounding` per node, the dual point is zero, which is always
-// feasible.
-inline double relative_gap(const Model& model, double objective, const VectorXd& theta,
-                           const Leftover& left, double rounding) {
-  const double infinity = std::numeric_limits<double>::infinity();
-  const bool hopeless = left.unpenalised > model.features() * rounding;
-  const double dual = model.profile.dual(hopeless ? VectorXd(VectorXd::Zero(theta.size()))
-                                                  : VectorXd(theta / (1 + left.ratio)));
-  const double gap = objective - dual;
-  if (gap <= 0) return 0;
-  return gap < infinity && model.null_value > 0 ? gap / model.null_value : infinity;  // NaN: Inf
-}
 
 // The excess of every node for MaxFlow. In the zero set (way = +1: can a value rise from zero? -1:
 // can a value fall?) the penalty of a node acts against both directions; in a region it pulls
@@ -180,7 +150,7 @@ class DualNorm {
       net_.scale_capacities(lower / rho);
       rho = lower;
       Leftover left;
-      for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
+      for (int way : model_.ways()) {
         GradientTerms node = terms(rho * lambda1, way, nullptr);
         search_from_all(node, tolerance);
         include(left, leftover(node));
@@ -204,7 +174,7 @@ class DualNorm {
   // unpenalised ones. The gradient must be exact at all nodes.
   double lambda1_max(const Regions& regions, double tolerance) {
     double largest = 0;
-    for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2)
+    for (int way : model_.ways())
       largest = std::max(largest, one_sided_lambda1_max(regions, way, tolerance));
     return largest;
   }

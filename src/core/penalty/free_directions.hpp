@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/model.hpp"
+#include "graph/parts.hpp"
 
 namespace n2gfl {
 

@@ -12,7 +12,7 @@
 #include <limits>
 #include <vector>
 
-#include "penalty/dual_norm.hpp"
+#include "penalty/certificate.hpp"
 #include "penalty/penalty.hpp"
 
 namespace n2gfl {

@@ -3,11 +3,10 @@
 // to a small factor of A H^{-1} A'. That costs n^2, a new factorisation would cost n^3.
 #pragma once
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
-#include "loss/loss.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

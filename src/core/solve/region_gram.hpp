@@ -2,12 +2,11 @@
 // Newton step to the next, so that only regions with new columns need products.
 #pragma once
 
-#include <Eigen/Dense>
 #include <unordered_map>
 #include <vector>
 
-#include "loss/loss.hpp"
 #include "solve/regions.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

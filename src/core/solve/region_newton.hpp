@@ -1,5 +1,5 @@
 // Newton's method on the values of the regions. Each quadratic model is solved exactly, kinks
-// included, by the active set of contracted_problem.hpp, followed by a line search on the true
+// included, by the active set of active_set.hpp, followed by a line search on the true
 // objective. Where the loss is almost linear, the model predicts a much too large decrease; then
 // its curvature is raised until the prediction holds (Levenberg's damping).
 #pragma once
@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "data/model.hpp"
-#include "solve/contracted_problem.hpp"
+#include "solve/active_set.hpp"
 #include "solve/region_gram.hpp"
 #include "solve/regions.hpp"
 

@@ -224,7 +224,7 @@ class RegionPursuit final : public PathSolver {
     compute_unsettled(tolerance);
     saturate_borders();
     pieces_.clear();
-    for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
+    for (int way : model_.ways()) {
       GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
       if (way > 0) balance_.run(terms, tolerance, smooth_.is_strong());
       terms.ignored = &balance_.mean();
@@ -292,7 +292,7 @@ class RegionPursuit final : public PathSolver {
   void leave_margin() {
     gradient_.set_coarse(true);
     find_near(kNear);
-    for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
+    for (int way : model_.ways()) {
       GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
       norm_.keep_margin(terms, passed_, kMargin * scale());
     }
@@ -369,7 +369,7 @@ class RegionPursuit final : public PathSolver {
     saturate_borders();
     pieces_.clear();
     const double tolerance = rounding_ = model_.rounding(newton_.residual());
-    for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
+    for (int way : model_.ways()) {
       GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
       norm_.search(terms, seeds_among(work_.nodes(), terms, tolerance), tolerance);
       collect_pieces(way);
@@ -482,7 +482,7 @@ class RegionPursuit final : public PathSolver {
     find_candidates(tolerance);
     pieces_.clear();
     Leftover left;
-    for (int way = 1; way >= (model_.nonnegative ? 1 : -1); way -= 2) {
+    for (int way : model_.ways()) {
       GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
       if (way > 0) balance_.run(terms, tolerance, smooth_.is_strong());
       terms.ignored = &balance_.mean();

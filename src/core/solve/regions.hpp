@@ -12,7 +12,7 @@
 
 #include "data/model.hpp"
 #include "parallel.hpp"
-#include "solve/contracted_problem.hpp"
+#include "solve/active_set.hpp"
 
 namespace n2gfl {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "loss/loss.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

@@ -4,6 +4,8 @@
 #include "prover.hpp"
 #include "random_problem.hpp"
 
+#include "graph/parts.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <sstream>

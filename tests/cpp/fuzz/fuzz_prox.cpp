@@ -6,6 +6,7 @@
 #include "fuzz.hpp"
 #include "random_data.hpp"
 
+#include "graph/parts.hpp"
 #include "prox/fused_prox.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "check.hpp"
 #include "random_data.hpp"
 
-#include "solve/contracted_problem.hpp"
+#include "solve/active_set.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -9,16 +9,15 @@
 // steps. Groups are never split here: the flow on the graph decides that.
 #pragma once
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
 #include <vector>
 
-#include "loss/loss.hpp"
 #include "poll.hpp"
 #include "solve/constrained_cholesky.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 
