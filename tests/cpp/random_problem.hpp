@@ -4,6 +4,7 @@
 
 #include "random_data.hpp"
 
+#include "loss/families.hpp"
 #include "solve/path.hpp"
 
 #include <algorithm>

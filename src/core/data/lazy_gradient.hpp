@@ -5,7 +5,6 @@
 // In coarse mode, new products come from columns in single precision.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -19,25 +18,10 @@ namespace n2gfl {
 
 class LazyGradient {
  public:
-  explicit LazyGradient(const Model& model)
-      : model_(&model), values_(model.null_gradient), stamp_(model.features(), kNever),
-        past_(MatrixXd::Zero(model.x.rows(), kKept)), distance_to_(kKept, kInfinity),
-        history_(model.column_norm), floats_(model) {
-    history_.store(model.null_residual, model.null_gradient);
-  }
+  explicit LazyGradient(const Model& model);
 
   // Sets the residual. Values of earlier residuals stay known within their bounds.
-  void set_residual(const VectorXd& residual) {
-    residual_ = &residual;
-    if (epoch_ > 0 && past_.col(slot(epoch_)) == residual) return;
-    nuisance_part_ = model_->x.nuisance_part(residual);
-    ++epoch_;
-    past_.col(slot(epoch_)) = residual;
-    for (int k = 0; k < kKept; ++k)
-      distance_to_[k] = (past_.col(k) - residual).norm() * (1 + 1e-9);
-    size_ = residual.norm();
-    predicted_ = floats_know_residual_ = false;
-  }
+  void set_residual(const VectorXd& residual);
 
   // Coarse: products may have the rounding error of single precision.
   void set_coarse(bool coarse) { coarse_ = coarse; }
@@ -57,37 +41,15 @@ class LazyGradient {
     return values_[i];
   }
 
-  void compute(const std::vector<int>& columns) {
-    wanted_.clear();
-    for (int i : columns)
-      if (!known(i)) wanted_.push_back(i);
-    if (wanted_.empty()) return;
-    if (coarse_ && floats_.usable())
-      compute_in_single_precision();
-    else
-      compute_exactly();
-    model_->poll.now();
-  }
+  void compute(const std::vector<int>& columns);
 
-  void compute_all() {
-    model_->x.transpose_times(*residual_, values_, model_->threads, model_->poll);
-    std::fill(stamp_.begin(), stamp_.end(), 2 * epoch_);
-    history_.store(*residual_, values_);
-  }
+  void compute_all();
 
   // Tells that the residual is that of the null fit, whose gradient the model stores.
-  void assume_null() {
-    values_ = model_->null_gradient;
-    std::fill(stamp_.begin(), stamp_.end(), 2 * epoch_);
-  }
+  void assume_null();
 
   // Predicts all columns from the stored gradients.
-  void predict() {
-    if (predicted_) return;
-    reach_ = history_.predict(*residual_, guess_);
-    guess_epoch_ = epoch_;
-    predicted_ = true;
-  }
+  void predict();
   // After predict(): |x_j'r / |x_j| - prediction| <= reach, for all columns at once.
   double reach() const { return reach_; }
   // After predict(): calls visit(i, net) for every column, with the prediction less outflow[i], or
@@ -130,9 +92,7 @@ class LazyGradient {
   static int epoch_of(int stamp) { return (stamp + 1) / 2; }
   static int slot(int epoch) { return epoch % kKept; }
   bool is_kept(int epoch) const { return epoch > 0 && epoch > epoch_ - kKept; }
-
   double guess(int i) const { return guess_[i] * model_->column_norm[i]; }
-
   double product_error(int i) const {
     const int epoch = epoch_of(stamp_[i]);
     if (!is_kept(epoch)) return kInfinity;
@@ -147,23 +107,8 @@ class LazyGradient {
     return model_->column_norm[i] * (reach_ + distance_to_[slot(guess_epoch_)]);
   }
 
-  void compute_exactly() {
-    model_->x.transpose_times(*residual_, wanted_, values_, model_->threads, model_->poll);
-    for (int i : wanted_) stamp_[i] = 2 * epoch_;
-  }
-
-  void compute_in_single_precision() {
-    if (!floats_know_residual_) floats_.set_vector(*residual_);
-    floats_know_residual_ = true;
-    floats_.require(wanted_);
-    products_.resize(wanted_.size());
-    floats_.products(wanted_, products_.data());
-    for (std::size_t k = 0; k < wanted_.size(); ++k) {
-      values_[wanted_[k]] = products_[k];
-      stamp_[wanted_[k]] = 2 * epoch_ - 1;
-    }
-    model_->x.count_products(wanted_.size());
-  }
+  void compute_exactly();
+  void compute_in_single_precision();
 
   const Model* model_;
   const VectorXd* residual_ = nullptr;

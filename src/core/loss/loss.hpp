@@ -1,8 +1,6 @@
 // A loss f(eta) = sum_i omega_i l(y_i, eta_i), with observation weights omega that sum to one.
-// Solvers use only this interface: a new family is one new file and one line in families.hpp.
+// Solvers use only this interface: a new family is one new file and one line in families.cpp.
 #pragma once
-
-#include <utility>
 
 #include "types.hpp"
 
@@ -10,10 +8,7 @@ namespace n2gfl {
 
 class Loss {
  public:
-  Loss(VectorXd response, VectorXd weights)
-      : y_(std::move(response)), omega_(std::move(weights)) {
-    omega_ /= omega_.sum();
-  }
+  Loss(VectorXd response, VectorXd weights);
   virtual ~Loss() = default;
 
   // f(eta), its negative gradient and, on request, its second derivatives.

@@ -32,15 +32,7 @@ struct Leftover {
 // (primal - dual) / null objective at the dual point theta / (1 + ratio). If nodes without
 // threshold have an excess beyond `rounding` per node, the dual point is zero, which is always
 // feasible.
-inline double relative_gap(const Model& model, double objective, const VectorXd& theta,
-                           const Leftover& left, double rounding) {
-  const double infinity = std::numeric_limits<double>::infinity();
-  const bool hopeless = left.unpenalised > model.features() * rounding;
-  const double dual = model.profile.dual(hopeless ? VectorXd(VectorXd::Zero(theta.size()))
-                                                  : VectorXd(theta / (1 + left.ratio)));
-  const double gap = objective - dual;
-  if (gap <= 0) return 0;
-  return gap < infinity && model.null_value > 0 ? gap / model.null_value : infinity;  // NaN: Inf
-}
+double relative_gap(const Model& model, double objective, const VectorXd& theta,
+                    const Leftover& left, double rounding);
 
 }  // namespace n2gfl

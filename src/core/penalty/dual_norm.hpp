@@ -16,7 +16,6 @@
 #include "data/lazy_gradient.hpp"
 #include "data/model.hpp"
 #include "graph/max_flow.hpp"
-#include "graph/parts.hpp"
 #include "penalty/certificate.hpp"
 #include "solve/regions.hpp"
 
@@ -93,51 +92,27 @@ struct GradientTerms {
 
 class DualNorm {
  public:
-  DualNorm(const Model& model, Network& network, MaxFlow& search, LazyGradient& gradient)
-      : model_(model), net_(network), search_(search), gradient_(gradient) {}
+  DualNorm(const Model& model, Network& network, MaxFlow& search, LazyGradient& gradient);
 
   GradientTerms terms(double lambda1, int way, const Regions* regions) {
-    find_zero_parts();
+    if (zero_part_.empty()) find_zero_parts();
     return {model_, net_, gradient_, regions, lambda1, way, nullptr, &zero_part_};
   }
 
   // Searches from every node whose excess may exceed the tolerance. The upward search balances the
   // regions, so the downward search covers the zero set only.
-  void search_from_all(GradientTerms& terms, double tolerance) {
-    seeds_.clear();
-    small_ = Leftover();
-    for (int i = 0; i < model_.features(); ++i) {
-      const bool balanced = terms.way < 0 && terms.regions && terms.regions->of(i) >= 0;
-      if (!balanced && terms.outlook(i) > tolerance)
-        seeds_.push_back(i);
-      else
-        count(terms, i, small_);
-    }
-    search(terms, seeds_, tolerance);
-  }
+  void search_from_all(GradientTerms& terms, double tolerance);
 
   // Moves the excess of the seeds away as far as possible.
-  void search(GradientTerms& terms, const std::vector<int>& seeds, double tolerance) {
-    search_.run_parts(terms, seeds, terms.way > 0 ? Grow::from_surplus : Grow::from_deficit, tolerance);
-  }
+  void search(GradientTerms& terms, const std::vector<int>& seeds, double tolerance);
 
   // Zero nodes within `margin` of their threshold share their surplus with neighbours that are
   // farther from it. A search stops as soon as a surplus is exactly zero, and every small change
   // of the residual would make such nodes seeds again.
-  void keep_margin(GradientTerms& terms, const std::vector<int>& nodes, double margin) {
-    surplus_.resize(model_.features());
-    ++margins_;
-    for (int pass = 0; pass < kMarginPasses; ++pass)
-      for (int i : nodes)
-        if (terms.region(i) < 0) share(terms, i, margin);
-  }
+  void keep_margin(GradientTerms& terms, const std::vector<int>& nodes, double margin);
 
   // The excess that remains after search_from_all.
-  Leftover leftover(const GradientTerms& terms) const {
-    Leftover left = small_;
-    for (int i : search_.touched()) count(terms, i, left);
-    return left;
-  }
+  Leftover leftover(const GradientTerms& terms) const;
 
   // rho by Dinkelbach's method, on all nodes and edges. Starts at a ratio that some set attains
   // (or 1). Stops as soon as an upper bound gives a gap of at most `thresh`, or a lower bound
@@ -165,102 +140,23 @@ class DualNorm {
     return best;
   }
 
-  static void include(Leftover& total, const Leftover& part) {
-    total.ratio = std::max(total.ratio, part.ratio);
-    total.unpenalised += part.unpenalised;
-  }
+  static void include(Leftover& total, const Leftover& part);
 
   // The smallest lambda1 at which all penalised coefficients are zero, given the regions of the
   // unpenalised ones. The gradient must be exact at all nodes.
-  double lambda1_max(const Regions& regions, double tolerance) {
-    double largest = 0;
-    for (int way : model_.ways())
-      largest = std::max(largest, one_sided_lambda1_max(regions, way, tolerance));
-    return largest;
-  }
+  double lambda1_max(const Regions& regions, double tolerance);
 
  private:
   static constexpr int kMarginPasses = 1;
   static constexpr double kDeepest = 1.5;  // margins that a node may give away below its threshold
 
-  void find_zero_parts() {
-    if (!zero_part_.empty()) return;
-    int count = 0;
-    const std::vector<int> of = components(model_.graph, [](int, int) { return true; }, count);
-    for (int component : of)
-      zero_part_.push_back(static_cast<unsigned char>(component % GradientTerms::kZeroParts));
-  }
-
-  void share(GradientTerms& terms, int i, double margin) {
-    const int way = terms.way;
-    float& mine = surplus(terms, i);
-    if (!(mine > -margin) || std::isinf(mine)) return;
-    for (int a = net_.begin(i); a < net_.end(i) && mine > -margin; ++a) {
-      const Arc& u = net_.arc(a);
-      const double room = u.capacity - way * u.flow;
-      if (room <= 0 || terms.region(u.head) >= 0) continue;
-      float& other = surplus(terms, u.head);
-      if (!(other < mine) || std::isinf(other)) continue;
-      const double sent = std::min(0.5 * (mine - other), mine + kDeepest * margin);
-      net_.set_flow(a, sent < room ? u.flow + way * sent : way * u.capacity);
-      const auto moved = static_cast<float>(std::min(sent, room));
-      mine -= moved;
-      other += moved;
-    }
-  }
-
-  // way * excess of a node, kept while keep_margin() runs.
-  float& surplus(GradientTerms& terms, int i) {
-    if (surplus_[i].stamp != margins_)
-      surplus_[i] = {static_cast<float>(terms.way * terms.excess(i)), margins_};
-    return surplus_[i].value;
-  }
-
-  void count(const GradientTerms& terms, int i, Leftover& left) const {
-    left.add(terms.violation(i), model_.threshold(terms.lambda1, i));
-  }
-
-  // rho of the set whose surplus the search could not remove.
-  double attained(const GradientTerms& terms, double rho) const {
-    double total = 0, excess = 0;
-    for (int i : search_.touched()) {
-      if (!search_.reached(i)) continue;
-      total += terms.way * gradient_.value(i);
-      excess += terms.way * search_.excess(i);
-    }
-    return excess > 0 && total > excess ? rho * total / (total - excess) : 0.0;
-  }
-
-  // Decreases lambda1 from above until some set has a surplus, which keeps the searches small.
-  // Then Dinkelbach's steps increase it to the answer.
-  double one_sided_lambda1_max(const Regions& regions, int way, double tolerance) {
-    double lambda1 = 0;
-    for (int i = 0; i < model_.features(); ++i)
-      if (regions.of(i) < 0 && model_.factor[i] > 0 && std::isfinite(model_.factor[i]))
-        lambda1 = std::max(lambda1, way * gradient_(i) / model_.factor[i]);
-    const double start = lambda1;
-    bool rising = false;
-    for (int step = 0; step < 400 && lambda1 > 0; ++step) {
-      if (!rising) lambda1 = lambda1 > 1e-13 * start ? 0.7 * lambda1 : 0.0;
-      GradientTerms node = terms(lambda1, way, &regions);
-      search_from_all(node, tolerance);
-      const double rise = lambda1_rise(way);
-      if (rise > 0) rising = true;
-      if (rising && rise <= 1e-13 * lambda1) break;
-      lambda1 += rise;
-    }
-    return lambda1;
-  }
-
-  double lambda1_rise(int way) const {
-    double excess = 0, factor = 0;
-    for (int i : search_.touched()) {
-      if (!search_.reached(i)) continue;
-      excess += way * search_.excess(i);
-      factor += model_.factor[i];
-    }
-    return excess > 0 && factor > 0 ? excess / factor : 0.0;
-  }
+  void find_zero_parts();
+  void share(GradientTerms& terms, int i, double margin);
+  float& surplus(GradientTerms& terms, int i);
+  void count(const GradientTerms& terms, int i, Leftover& left) const;
+  double attained(const GradientTerms& terms, double rho) const;
+  double one_sided_lambda1_max(const Regions& regions, int way, double tolerance);
+  double lambda1_rise(int way) const;
 
   const Model& model_;
   Network& net_;

@@ -5,7 +5,6 @@
 // are the guess, whatever the size.
 #pragma once
 
-#include <cmath>
 #include <vector>
 
 #include <Eigen/Core>
@@ -13,7 +12,6 @@
 #include "graph/max_flow.hpp"
 #include "poll.hpp"
 #include "prox/block_guess.hpp"
-#include "prox/flow_sweeps.hpp"
 #include "prox/level_sets.hpp"
 
 namespace n2gfl {
@@ -23,40 +21,20 @@ class TotalVariation {
   using Parts = std::vector<std::vector<int>>;
 
   // Problems with at least `large` nodes start from an approximate flow.
-  TotalVariation(Network& network, MaxFlow& flow, Poll& poll, const NodeTerms& terms, int large)
-      : net_(&network), poll_(&poll), terms_(&terms), large_(large),
-        levels_(network, flow, poll, terms), guess_(network, poll, terms) {}
+  TotalVariation(Network& network, MaxFlow& flow, Poll& poll, const NodeTerms& terms, int large);
 
   // Finds b on the nodes of the given components. Components are solved separately, so rounding in
   // one cannot affect another with much smaller values. The flow on arcs that leave them is not
   // changed.
-  void resolve(const Parts& parts, Eigen::VectorXd& b) {
-    levels_.resolve(for_large(parts, [&](const std::vector<int>& part) {
-      sweep_and_guess(part, b);
-      repair(b);
-    }), b);
-  }
+  void resolve(const Parts& parts, Eigen::VectorXd& b);
 
   // The same on any nodes, starting from the blocks of `old`, the solution of the previous problem,
   // which the flow belongs to; empty if there is none. Returns false if most blocks of the old
   // solution are wrong; then b is undefined.
-  bool resolve_again(const std::vector<int>& nodes, const Eigen::VectorXd& old,
-                     Eigen::VectorXd& b) {
-    if (old.size() == 0) return false;
-    guess_.guess_again(nodes, old, b);
-    const double most = kMostDoubtful * static_cast<double>(nodes.size());
-    if (static_cast<double>(guess_.count_doubtful(b)) > most) return false;
-    repair(b);
-    return true;
-  }
+  bool resolve_again(const std::vector<int>& nodes, const Eigen::VectorXd& old, Eigen::VectorXd& b);
 
   // Finds only an approximate flow on them. The values in b are undefined afterwards.
-  void approach(const Parts& parts, Eigen::VectorXd& b) {
-    levels_.resolve(for_large(parts, [&](const std::vector<int>& part) {
-      FlowSweeps sweeps(*net_, *poll_, *terms_, part);
-      sweeps.run(kFirstRound.sweeps, kFirstRound.least_gain, kFirstRound.momentum);
-    }), b);
-  }
+  void approach(const Parts& parts, Eigen::VectorXd& b);
 
  private:
   static constexpr double kNear = 1e-3;   // share of the scale: neighbours in a guessed block
@@ -70,50 +48,15 @@ class TotalVariation {
     float momentum;  // about 1 - 2 / diameter of the largest constant region
   };
 
-  // True for few nodes, or for about as few edges as in a chain: sweeps are slow there, and the
-  // exact method is fast on trees.
-  bool suits_levels(const std::vector<int>& nodes) const {
-    std::size_t arcs = 0;
-    for (int i : nodes) arcs += net_->end(i) - net_->begin(i);
-    return static_cast<int>(nodes.size()) < large_ || arcs <= 2 * nodes.size();
-  }
+  bool suits_levels(const std::vector<int>& nodes) const;
 
-  // Applies `solve` to large components one by one. Returns the nodes of the others.
   template <class Solve>
-  std::vector<int> for_large(const Parts& parts, Solve solve) {
-    std::vector<int> small;
-    for (const auto& part : parts) {
-      if (suits_levels(part))
-        small.insert(small.end(), part.begin(), part.end());
-      else
-        solve(part);
-    }
-    return small;
-  }
-
-  // Solves the blocks again that were guessed wrong.
-  void repair(Eigen::VectorXd& b) {
-    do {
-      for (std::size_t k = 0; k < guess_.wrong(); ++k)
-        levels_.resolve(guess_.wrong_begin(k), guess_.wrong_end(k), b);
-    } while (guess_.find_misfits(b));
-  }
+  std::vector<int> for_large(const Parts& parts, Solve solve);
+  void repair(Eigen::VectorXd& b);
 
   static constexpr Round kFirstRound{400, 2e-8, 0.985f};
 
-  // Sweeps until the exact method can finish faster; it is slow if large constant regions are far
-  // from balance.
-  void sweep_and_guess(const std::vector<int>& nodes, Eigen::VectorXd& b) {
-    static constexpr Round kRounds[] = {kFirstRound, {200, 0, 0.985f}, {400, 0, 0.995f},
-                                        {800, 0, 0.995f}, {1600, 0, 0.995f}};
-    FlowSweeps sweeps(*net_, *poll_, *terms_, nodes);
-    const double enough = kStuck * sweeps.flow_scale() * std::sqrt(nodes.size());
-    for (const Round& round : kRounds) {
-      sweeps.run(round.sweeps, round.least_gain, round.momentum);
-      guess_.guess(nodes, kNear * sweeps.value_scale(), b);
-      if (guess_.stuck() <= enough) return;
-    }
-  }
+  void sweep_and_guess(const std::vector<int>& nodes, Eigen::VectorXd& b);
 
   Network* net_;
   Poll* poll_;

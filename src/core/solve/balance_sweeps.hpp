@@ -9,9 +9,7 @@
 // flow.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "graph/edge_sweeps.hpp"
@@ -22,14 +20,7 @@ namespace n2gfl {
 
 class BalanceSweeps {
  public:
-  BalanceSweeps(Network& network, Poll& poll, int threads = 1)
-      : net_(&network), poll_(&poll), edges_(network, poll, all_nodes(network)),
-        edge_(edges_.edge_of_arcs(network)), sweeps_(edges_, threads) {
-    sweeps_.rest.resize(edges_.nodes());
-    limit_.resize(edges_.nodes());
-    sweeps_.flow.resize(edges_.edges());
-    sweeps_.capacity.resize(edges_.edges());
-  }
+  BalanceSweeps(Network& network, Poll& poll, int threads = 1);
   BalanceSweeps(const BalanceSweeps&) = delete;
   BalanceSweeps& operator=(const BalanceSweeps&) = delete;
 
@@ -60,51 +51,22 @@ class BalanceSweeps {
     sweeps_.restart();
   }
 
-  void run(int sweeps) {
-    for (int k = 0; k < sweeps; ++k) {
-      poll_->now();
-      sweeps_.sweep(kMomentum);
-    }
-  }
+  void run(int sweeps);
 
   // The sum of what is beyond the limits.
-  double overflow() const {
-    const auto above = (sweeps_.rest - limit_.max(0.0f)).max(0.0f);
-    const auto below = (limit_ < 0.0f).select(0.0f, (-sweeps_.rest - limit_).max(0.0f));
-    return (above.cast<double>().sum() + below.template cast<double>().sum()) * unit_;
-  }
+  double overflow() const;
 
   // Writes the flow back to the network. Reads the arcs in their order in memory, so the flow of an
   // edge is computed twice.
-  void unload() {
-    for (int i = 0; i < net_->nodes(); ++i)
-      for (int a = net_->begin(i); a < net_->end(i); ++a) {
-        const int e = edge_[a];
-        if (e < 0 || !(sweeps_.capacity[e] > 0)) continue;
-        Arc& u = net_->arc(a);
-        u.flow = edges_.arc(e) == a ? flow(e, u) : -flow(e, u);
-      }
-    net_->refresh_outflow();
-  }
+  void unload();
 
  private:
   static constexpr double kLargest = 1e4;    // excess in units; that of excluded features is -Inf
   static constexpr float kMomentum = 0.97f;  // about 1 - 2 / (longest way)
   using Floats = EdgeSweeps::Floats;
 
-  // An edge that is saturated in float counts as saturated.
-  double flow(int e, const Arc& u) const {
-    const double flow = sweeps_.flow[e] * unit_;
-    const bool full =
-        std::fabs(sweeps_.flow[e]) >= sweeps_.capacity[e] || std::fabs(flow) > u.capacity;
-    return full ? std::copysign(u.capacity, flow) : flow;
-  }
-
-  static std::vector<int> all_nodes(const Network& network) {
-    std::vector<int> nodes(network.nodes());
-    std::iota(nodes.begin(), nodes.end(), 0);
-    return nodes;
-  }
+  double flow(int e, const Arc& u) const;
+  static std::vector<int> all_nodes(const Network& network);
 
   Network* net_;
   Poll* poll_;

@@ -17,16 +17,8 @@ struct Solution {
   bool gave_up = false;    // another solver will be faster
 };
 
-inline Solution dense_solution(const VectorXd& beta, const VectorXd& unpenalised, double loss,
-                               double objective, double gap, int iterations) {
-  Solution answer{{}, {}, unpenalised, loss, objective, gap, iterations, false};
-  for (int i = 0; i < beta.size(); ++i) {
-    if (beta[i] == 0) continue;
-    answer.index.push_back(i);
-    answer.value.push_back(beta[i]);
-  }
-  return answer;
-}
+Solution dense_solution(const VectorXd& beta, const VectorXd& unpenalised, double loss,
+                        double objective, double gap, int iterations);
 
 class Solver {
  public:
@@ -37,9 +29,7 @@ class Solver {
 
   // Approximates the fit on the way to another one. Nothing is proved, and the gap is not
   // meaningful.
-  virtual Solution approach(double lambda1, double lambda2, int max_iterations) {
-    return solve(lambda1, lambda2, kNear, max_iterations);
-  }
+  virtual Solution approach(double lambda1, double lambda2, int max_iterations);
 
   virtual void restart() = 0;  // from zero coefficients
 
