@@ -21,7 +21,7 @@ namespace n2gfl {
 
 // X contains a value that is not finite.
 struct NotFinite : std::invalid_argument {
-  NotFinite() : std::invalid_argument("`x` must hold finite numbers.") {}
+  NotFinite() : std::invalid_argument("X has values that are not finite") {}
 };
 
 struct Model {

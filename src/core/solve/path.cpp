@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -106,18 +105,19 @@ void Path::standardise(VectorXd& factor) {
 }
 
 void Path::make_solvers() {
-  const bool fused = settings_.penalty == "fused";
+  const bool fused = settings_.penalty == PenaltyType::fused;
   if (fused)
     direct_ = std::make_unique<RegionPursuit>(*model_);
   else
     direct_ = std::make_unique<LaplacianDescent>(*model_);
-  if (settings_.algorithm == "pursuit") return;
+  if (settings_.algorithm == Algorithm::pursuit) return;
   std::unique_ptr<Penalty> penalty;
   if (fused)
     penalty = std::make_unique<FusedPenalty>(*model_);
   else
     penalty = std::make_unique<LaplacianPenalty>(*model_);
-  const Steps steps = settings_.algorithm == "fista" ? Steps::accelerated : Steps::plain;
+  const bool accelerated = settings_.algorithm == Algorithm::fista;
+  const Steps steps = accelerated ? Steps::accelerated : Steps::plain;
   iterative_ = std::make_unique<ProximalGradient>(*model_, std::move(penalty), steps);
 }
 
@@ -146,8 +146,7 @@ void Path::find_null_loss(const VectorXd& offset) {
   VectorXd residual;
   null_loss_ = null.evaluate(VectorXd::Zero(loss_->size()), residual);
   if (null_loss_ > 0 && model_->null_value <= 1e-12 * null_loss_)
-    throw std::invalid_argument(
-        "`covariates` already fit `y` without error, but something must be left for `x` to fit.");
+    throw NothingLeft();
 }
 
 std::vector<double> Path::geometric(double first, double ratio, int count) {
@@ -193,7 +192,7 @@ Fit Path::describe(const Solution& s) const {
   fit.value = s.value;
   fit.regions = count_parts(graph_, s.index, [](int, int) { return true; });
   const auto equal = [&](int a, int b) { return s.value[a] == s.value[b]; };
-  fit.pieces = settings_.penalty == "fused" ? count_parts(graph_, s.index, equal)
+  fit.pieces = settings_.penalty == PenaltyType::fused ? count_parts(graph_, s.index, equal)
                                             : static_cast<int>(s.index.size());
   for (std::size_t k = 0; k < s.index.size(); ++k) fit.value[k] *= design_.scale(s.index[k]);
   const double range = null_loss_ - loss_->saturated();

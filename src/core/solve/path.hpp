@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,18 @@ namespace n2gfl {
 struct Model;
 class ProximalGradient;
 
+enum class PenaltyType { fused, laplacian };
+enum class Algorithm { pursuit, fista, ista };
+
+// The covariates alone explain the response, so that no loss is left for X.
+struct NothingLeft : std::invalid_argument {
+  NothingLeft() : std::invalid_argument("the unpenalised part fits the response without error") {}
+};
+
 struct Settings {
-  std::string family = "gaussian", penalty = "fused", algorithm = "pursuit";
+  std::string family = "gaussian";  // a name in families.cpp
+  PenaltyType penalty = PenaltyType::fused;
+  Algorithm algorithm = Algorithm::pursuit;
   Sign sign = Sign::nonnegative;
   bool standardize = false, intercept = true;
   double thresh = 1e-6, lambda_min_ratio = 0.02;
