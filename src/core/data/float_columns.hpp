@@ -6,12 +6,14 @@
 // digits. Rows without weight are zero.
 #pragma once
 
-#include <Eigen/Core>
 #include <cstddef>
 #include <memory>
 #include <vector>
 
+#include <Eigen/Core>
+
 #include "data/model.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

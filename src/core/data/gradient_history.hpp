@@ -8,6 +8,7 @@
 // 1 whatever the scale of the data, and rounding adds the same to the bound of every column.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "types.hpp"

@@ -13,6 +13,7 @@
 #include "data/float_columns.hpp"
 #include "data/gradient_history.hpp"
 #include "data/model.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "loss/loss.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

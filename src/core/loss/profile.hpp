@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loss/loss.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

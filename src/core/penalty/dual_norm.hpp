@@ -16,6 +16,7 @@
 #include "data/lazy_gradient.hpp"
 #include "data/model.hpp"
 #include "graph/max_flow.hpp"
+#include "graph/network.hpp"
 #include "penalty/certificate.hpp"
 #include "solve/regions.hpp"
 

@@ -1,6 +1,7 @@
 #include "penalty/free_directions.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include "graph/parts.hpp"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/model.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

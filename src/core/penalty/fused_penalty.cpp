@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "penalty/certificate.hpp"
 #include "sign.hpp"
 
 namespace n2gfl {

@@ -3,11 +3,14 @@
 #pragma once
 
 #include "data/lazy_gradient.hpp"
+#include "data/model.hpp"
 #include "graph/max_flow.hpp"
+#include "graph/network.hpp"
 #include "penalty/dual_norm.hpp"
 #include "penalty/free_directions.hpp"
 #include "penalty/penalty.hpp"
 #include "prox/fused_prox.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

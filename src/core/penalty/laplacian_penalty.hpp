@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "data/model.hpp"
 #include "penalty/certificate.hpp"
 #include "penalty/penalty.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

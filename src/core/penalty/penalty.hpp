@@ -3,6 +3,7 @@
 #pragma once
 
 #include "data/model.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

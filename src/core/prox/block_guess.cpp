@@ -1,6 +1,7 @@
 #include "prox/block_guess.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <numeric>
 #include <vector>
 

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include <Eigen/Core>
 
+#include "graph/network.hpp"
 #include "poll.hpp"
 #include "prox/level_sets.hpp"
 

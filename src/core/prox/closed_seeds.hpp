@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/max_flow.hpp"
+#include "graph/network.hpp"
 #include "poll.hpp"
 
 namespace n2gfl {

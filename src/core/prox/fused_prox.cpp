@@ -1,6 +1,7 @@
 #include "prox/fused_prox.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <numeric>
 #include <vector>

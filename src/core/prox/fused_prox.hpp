@@ -7,6 +7,7 @@
 // blocks of the last solution.
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <vector>
 
@@ -14,6 +15,7 @@
 
 #include "graph/graph.hpp"
 #include "graph/max_flow.hpp"
+#include "graph/network.hpp"
 #include "poll.hpp"
 #include "prox/closed_seeds.hpp"
 #include "prox/level_sets.hpp"

@@ -10,6 +10,7 @@
 #include <Eigen/Core>
 
 #include "graph/max_flow.hpp"
+#include "graph/network.hpp"
 #include "poll.hpp"
 
 namespace n2gfl {

@@ -1,6 +1,7 @@
 #include "prox/total_variation.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include "prox/flow_sweeps.hpp"

@@ -10,6 +10,7 @@
 #include <Eigen/Core>
 
 #include "graph/max_flow.hpp"
+#include "graph/network.hpp"
 #include "poll.hpp"
 #include "prox/block_guess.hpp"
 #include "prox/level_sets.hpp"

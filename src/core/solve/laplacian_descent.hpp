@@ -8,6 +8,7 @@
 #include "data/model.hpp"
 #include "penalty/laplacian_penalty.hpp"
 #include "solve/solver.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

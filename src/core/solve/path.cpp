@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "data/model.hpp"
 #include "graph/parts.hpp"
 #include "loss/families.hpp"
 #include "penalty/fused_penalty.hpp"
 #include "penalty/laplacian_penalty.hpp"
+#include "penalty/penalty.hpp"
 #include "solve/laplacian_descent.hpp"
 #include "solve/proximal_gradient.hpp"
 #include "solve/region_pursuit.hpp"

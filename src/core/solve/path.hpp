@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/design.hpp"
+#include "data/model.hpp"
 #include "graph/graph.hpp"
 #include "loss/loss.hpp"
 #include "loss/profile.hpp"

@@ -4,11 +4,13 @@
 // values in order or on their side of zero: a proximal step afterwards repairs that.
 #pragma once
 
-#include <Eigen/Dense>
 #include <vector>
+
+#include <Eigen/Dense>
 
 #include "data/float_columns.hpp"
 #include "data/model.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

@@ -13,6 +13,7 @@
 #include "penalty/penalty.hpp"
 #include "solve/piece_descent.hpp"
 #include "solve/solver.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "graph/drain.hpp"
+
 namespace n2gfl {
 
 RegionBalance::RegionBalance(Network& network, const Regions& regions, Poll& poll, int threads)

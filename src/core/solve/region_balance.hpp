@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "graph/drain.hpp"
 #include "graph/network.hpp"
 #include "parallel.hpp"
 #include "penalty/dual_norm.hpp"

@@ -1,5 +1,6 @@
 #include "solve/region_gram.hpp"
 
+#include <cstddef>
 #include <vector>
 
 namespace n2gfl {

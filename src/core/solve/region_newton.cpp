@@ -1,6 +1,8 @@
 #include "solve/region_newton.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace n2gfl {
 

@@ -4,10 +4,13 @@
 // its curvature is raised until the prediction holds (Levenberg's damping).
 #pragma once
 
+#include <vector>
+
 #include "data/model.hpp"
 #include "solve/active_set.hpp"
 #include "solve/region_gram.hpp"
 #include "solve/regions.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

@@ -20,6 +20,8 @@
 #include "data/lazy_gradient.hpp"
 #include "data/model.hpp"
 #include "graph/max_flow.hpp"
+#include "graph/network.hpp"
+#include "penalty/certificate.hpp"
 #include "penalty/dual_norm.hpp"
 #include "penalty/free_directions.hpp"
 #include "solve/region_balance.hpp"
@@ -28,6 +30,7 @@
 #include "solve/smooth_flow.hpp"
 #include "solve/solver.hpp"
 #include "solve/working_set.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

@@ -1,6 +1,7 @@
 #include "solve/regions.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>

@@ -4,12 +4,14 @@
 // problem needs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "data/model.hpp"
 #include "solve/active_set.hpp"
+#include "types.hpp"
 
 namespace n2gfl {
 

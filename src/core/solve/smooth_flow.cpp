@@ -1,6 +1,7 @@
 #include "solve/smooth_flow.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <memory>
 
 namespace n2gfl {

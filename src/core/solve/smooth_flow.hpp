@@ -3,6 +3,7 @@
 // of every node to a distant deficit.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "data/lazy_gradient.hpp"
