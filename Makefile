@@ -43,10 +43,11 @@ sanitizers := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 
 # ---- the package, in a library of its own ----------------------------------
 
-core := $(wildcard inst/include/n2gfl/*.hpp)
+core := $(wildcard src/core/*.?pp src/core/*/*.?pp)
+core_folders := $(sort $(dir $(core)))
 sources := DESCRIPTION NAMESPACE $(wildcard R/*.R src/*.cpp src/*.h src/Makevars) $(core) \
            $(wildcard inst/CITATION inst/paper/*.R inst/paper/results/* man/*.Rd) \
-           R src inst/include/n2gfl
+           R src $(core_folders)
 
 setup-%:
 	@$(RSCRIPT) tools/setup.R $*
@@ -58,11 +59,13 @@ setup-%:
 define install
 @echo "Installing n2gfl into $(@D)/lib"
 @mkdir -p $(@D)/lib
-@rm -rf $(addprefix $(@D)/pkg/,R man inst src/*.cpp \
+@rm -rf $(addprefix $(@D)/pkg/,R man inst src/*.cpp $(addsuffix *.cpp,$(core_folders)) \
   $(if $(filter %.hpp %.h %Makevars DESCRIPTION,$?),src))
 @mkdir -p $(@D)/pkg/src
 @cp -Rp DESCRIPTION NAMESPACE R inst $(wildcard man) $(@D)/pkg
 @cp -p $(wildcard src/*.cpp src/*.h src/Makevars*) $(@D)/pkg/src
+@for folder in $(core_folders); do \
+  mkdir -p $(@D)/pkg/$$folder && cp -p $$folder*.?pp $(@D)/pkg/$$folder || exit 1; done
 @MAKEFLAGS=-j$(JOBS) $(1) $(R) CMD INSTALL $(2) --library=$(@D)/lib $(@D)/pkg >$(@D)/install.log 2>&1 \
   || { cat $(@D)/install.log; exit 1; }
 @touch $@
@@ -155,6 +158,7 @@ tests := $(patsubst tests/cpp/%.cpp,%,$(wildcard tests/cpp/*.cpp))
 openmp := $(shell echo 'int main() {}' | $(CXX) -fopenmp -x c++ - -o /dev/null 2>/dev/null && \
   echo -fopenmp -DEIGEN_DONT_PARALLELIZE)
 warnings := -Wall -Wextra -Wpedantic -Wconversion
+includes := -Isrc/core -Isrc -Itests/cpp
 
 cpp sanitize:
 	@test -n "$(eigen)" || { echo "The core needs the Eigen library: please run \
@@ -169,13 +173,22 @@ fuzz fuzz-sanitize:
 	@out/$@/fuzz fits $(SECONDS) $(SEED)
 	@out/$@/fuzz paths $(SECONDS) $(SEED)
 
-# These sources include every header of the core.
-lint: setup-lint
+# The core is checked as one source, so that Eigen is read once. NOLINT: it includes sources.
+lint: setup-lint out/lint.cpp
 	@status=0; $(RSCRIPT) tools/lint.R || status=1; \
-	  for name in test_path test_volume_store test_resample; do \
-	    clang-tidy --quiet tests/cpp/$$name.cpp -- -std=c++17 -Iinst/include -Itests/cpp \
+	  for file in out/lint.cpp tests/cpp/test_volume_store.cpp; do \
+	    clang-tidy --quiet $$file -- -std=c++17 $(includes) \
 	      -isystem "$(eigen)" 2>/dev/null || status=1; \
 	  done; exit $$status
+
+out/lint.cpp: $(core_folders) Makefile
+	@mkdir -p $(@D)
+	@printf '#include "%s"  // NOLINT\n' $(patsubst src/core/%,%,$(filter %.cpp,$(core))) >$@
+
+# The core's objects serve the tests, the fuzz tests and bench/.
+core_names := $(patsubst src/core/%.cpp,%,$(filter %.cpp,$(core)))
+plain_core := $(core_names:%=out/cpp/core/%.o)
+sanitized_core := $(core_names:%=out/sanitize/core/%.o)
 
 out/cpp/%: flags := -O2
 out/bench/%: flags := -O2
@@ -184,26 +197,31 @@ out/sanitize/% out/fuzz-sanitize/%: flags := $(sanitizers)
 
 # The tests also run a fixed number of the random cases.
 cases := fuzz_prox fuzz_fits
-out/cpp/core_tests: $(tests:%=out/cpp/%.o) $(cases:%=out/fuzz/%.o)
-out/sanitize/core_tests: $(tests:%=out/sanitize/%.o) $(cases:%=out/fuzz-sanitize/%.o)
+out/cpp/core_tests: $(tests:%=out/cpp/%.o) $(cases:%=out/fuzz/%.o) $(plain_core)
+out/sanitize/core_tests: $(tests:%=out/sanitize/%.o) $(cases:%=out/fuzz-sanitize/%.o) \
+  $(sanitized_core)
 out/cpp/core_tests out/sanitize/core_tests:
 	@$(CXX) $(flags) $(openmp) $^ -o $@
 
 define compile
 @mkdir -p $(@D)
 @echo "Compiling $< ($(@D))"
-@$(CXX) -std=c++17 $(flags) $(openmp) $(warnings) $(EXTRA_CXXFLAGS) -MMD -MP -Iinst/include \
-  -Itests/cpp -isystem "$(eigen)" -c $< -o $@
+@$(CXX) -std=c++17 $(flags) $(openmp) $(warnings) $(EXTRA_CXXFLAGS) -MMD -MP $(includes) \
+  -isystem "$(eigen)" -c $< -o $@
 endef
 
-out/fuzz/fuzz: $(cases:%=out/fuzz/%.o) out/fuzz/main.o
-out/fuzz-sanitize/fuzz: $(cases:%=out/fuzz-sanitize/%.o) out/fuzz-sanitize/main.o
+out/fuzz/fuzz: $(cases:%=out/fuzz/%.o) out/fuzz/main.o $(plain_core)
+out/fuzz-sanitize/fuzz: $(cases:%=out/fuzz-sanitize/%.o) out/fuzz-sanitize/main.o $(sanitized_core)
 out/fuzz/fuzz out/fuzz-sanitize/fuzz:
 	@$(CXX) $(flags) $(openmp) $^ -o $@
 
-out/bench/warm_prox out/bench/tv_variants: %: %.o
+out/bench/warm_prox out/bench/tv_variants: %: %.o $(plain_core)
 	@$(CXX) $(flags) $(openmp) $^ -o $@
 
+out/cpp/core/%.o: src/core/%.cpp
+	$(compile)
+out/sanitize/core/%.o: src/core/%.cpp
+	$(compile)
 out/bench/%.o: bench/%.cpp
 	$(compile)
 out/cpp/%.o: tests/cpp/%.cpp
@@ -215,7 +233,8 @@ out/fuzz-sanitize/%.o: tests/cpp/fuzz/%.cpp
 out/sanitize/%.o: tests/cpp/%.cpp
 	$(compile)
 
--include $(wildcard out/cpp/*.d out/sanitize/*.d out/fuzz/*.d out/fuzz-sanitize/*.d out/bench/*.d)
+-include $(wildcard out/cpp/*.d out/sanitize/*.d out/fuzz/*.d out/fuzz-sanitize/*.d out/bench/*.d \
+  out/cpp/core/*/*.d out/sanitize/core/*/*.d)
 
 clean:
 	rm -rf out demo-output

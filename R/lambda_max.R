@@ -50,6 +50,7 @@ lambda_max <- function(x, y, graph = NULL, lambda2 = 0, family = c("gaussian", "
 # sign_check.R).
 start_facts <- function(problem, lambda2) {
   data <- data_at(problem$data, problem$data$weights)
-  null_model_cpp(data$x, data$map, data$y, data$weights, data$offset, unpenalised_matrix(data),
-                 graph_list(data$graph), data$penalty.factor, lambda2, problem$control)
+  with_core_errors(data, null_model_cpp(
+    data$x, data$map, data$y, data$weights, data$offset, unpenalised_matrix(data),
+    graph_list(data$graph), data$penalty.factor, lambda2, problem$control))
 }

@@ -258,14 +258,17 @@ solve_problem <- function(problem, weights = problem$data$weights, grid = NULL, 
   data <- data_at(problem$data, weights)
   lambda1 <- if (is.null(grid)) problem$lambda1 else grid$lambda1
   lambda2 <- if (is.null(grid)) problem$lambda2 else grid$lambda2
-  fits <- tryCatch(
-    fit_grid_cpp(data$x, data$map, data$y, weights, data$offset,
-                 unpenalised_matrix(data), graph_list(data$graph), data$penalty.factor, lambda1,
-                 lambda2, !is.null(grid), problem$control, progress, alive),
-    `std::bad_alloc` = function(e) stop_no_memory(data),
-    `n2gfl::NotFinite` = function(e) stop_not_finite(data$x, "x")
-  )
+  fits <- with_core_errors(data, fit_grid_cpp(
+    data$x, data$map, data$y, weights, data$offset, unpenalised_matrix(data),
+    graph_list(data$graph), data$penalty.factor, lambda1, lambda2, !is.null(grid), problem$control,
+    progress, alive))
   undo_deconfound(fits, data$map, data$x)
+}
+
+# The core throws types; R knows the argument and looks for the value.
+with_core_errors <- function(data, code) {
+  tryCatch(code, `std::bad_alloc` = function(e) stop_no_memory(data),
+           `n2gfl::NotFinite` = function(e) stop_not_finite(data$x, "x"))
 }
 
 # Covariates that were removed from x are not in the model.

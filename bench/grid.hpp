@@ -4,7 +4,7 @@
 #include <ctime>
 #include <vector>
 
-#include "n2gfl/graph.hpp"
+#include "graph/graph.hpp"
 
 namespace bench {
 

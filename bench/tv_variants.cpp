@@ -12,9 +12,9 @@
 #include <Eigen/Core>
 
 #include "grid.hpp"
-#include "n2gfl/fused_prox.hpp"
-#include "n2gfl/poll.hpp"
-#include "n2gfl/sign.hpp"
+#include "poll.hpp"
+#include "prox/fused_prox.hpp"
+#include "sign.hpp"
 
 using Eigen::VectorXd;
 

@@ -15,10 +15,10 @@
 #include <Eigen/Core>
 
 #include "grid.hpp"
-#include "n2gfl/fused_prox.hpp"
-#include "n2gfl/graph.hpp"
-#include "n2gfl/poll.hpp"
-#include "n2gfl/sign.hpp"
+#include "graph/graph.hpp"
+#include "poll.hpp"
+#include "prox/fused_prox.hpp"
+#include "sign.hpp"
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;

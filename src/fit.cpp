@@ -2,10 +2,12 @@
 // fits.
 #include <RcppEigen.h>
 
-#include <n2gfl/path.hpp>
+#include "solve/path.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -13,11 +15,20 @@
 
 namespace {
 
+n2gfl::PenaltyType as_core_penalty(const std::string& name) {
+  return name == "fused" ? n2gfl::PenaltyType::fused : n2gfl::PenaltyType::laplacian;
+}
+
+n2gfl::Algorithm as_core_algorithm(const std::string& name) {
+  if (name == "pursuit") return n2gfl::Algorithm::pursuit;
+  return name == "fista" ? n2gfl::Algorithm::fista : n2gfl::Algorithm::ista;
+}
+
 n2gfl::Settings as_settings(const Rcpp::List& control) {
   n2gfl::Settings s;
   s.family = Rcpp::as<std::string>(control["family"]);
-  s.penalty = Rcpp::as<std::string>(control["penalty"]);
-  s.algorithm = Rcpp::as<std::string>(control["algorithm"]);
+  s.penalty = as_core_penalty(Rcpp::as<std::string>(control["penalty"]));
+  s.algorithm = as_core_algorithm(Rcpp::as<std::string>(control["algorithm"]));
   s.sign = as_core_sign(Rcpp::as<std::string>(control["sign"]));
   s.standardize = Rcpp::as<bool>(control["standardize"]);
   s.intercept = Rcpp::as<bool>(control["intercept"]);
@@ -38,6 +49,18 @@ n2gfl::Design as_design(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map) {
     design.deconfound(Rcpp::as<Eigen::MatrixXd>(given["z"]), Rcpp::as<Eigen::MatrixXd>(given["p"]));
   }
   return design;
+}
+
+// Calls make(), which makes a path, and words the core's errors with the names of R's arguments.
+// R/n2gfl.R words NotFinite, because it looks for the value.
+template <class Make>
+auto worded(const Make& make) {
+  try {
+    return make();
+  } catch (const n2gfl::NothingLeft&) {
+    Rcpp::stop(
+        "`covariates` already fit `y` without error, but something must be left for `x` to fit.");
+  }
 }
 
 // Collects the fits of a grid's rows as the vectors of R's result.
@@ -118,8 +141,11 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
                         const Rcpp::Nullable<Rcpp::Function>& progress, const std::string& alive) {
   const n2gfl::Graph core_graph = as_core_graph(graph);
   n2gfl::Poll poll = interrupt_poll(alive);
-  n2gfl::Path path(as_design(x, map), y, weights, offset, covariates, core_graph,
-                   penalty_factor, as_settings(control), poll);
+  const auto made = worded([&] {
+    return std::make_unique<n2gfl::Path>(as_design(x, map), y, weights, offset, covariates,
+                                         core_graph, penalty_factor, as_settings(control), poll);
+  });
+  n2gfl::Path& path = *made;
   const std::vector<n2gfl::Penalties> grid =
       paired ? pairs(lambda1, lambda2) : path.grid(lambda1, lambda2);
   const int rows = static_cast<int>(grid.size());
@@ -147,8 +173,11 @@ Rcpp::List null_model_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
                           const std::vector<double>& lambda2, const Rcpp::List& control) {
   const n2gfl::Graph core_graph = as_core_graph(graph);
   n2gfl::Poll poll = interrupt_poll();
-  n2gfl::Path path(as_design(x, map), y, weights, offset, covariates, core_graph,
-                   penalty_factor, as_settings(control), poll);
+  const auto made = worded([&] {
+    return std::make_unique<n2gfl::Path>(as_design(x, map), y, weights, offset, covariates,
+                                         core_graph, penalty_factor, as_settings(control), poll);
+  });
+  n2gfl::Path& path = *made;
   Rcpp::NumericVector largest(lambda2.size());
   for (std::size_t k = 0; k < lambda2.size(); ++k) largest[k] = path.lambda1_max(lambda2[k]);
   return Rcpp::List::create(Rcpp::Named("lambda_max") = largest,

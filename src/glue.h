@@ -3,10 +3,10 @@
 
 #include <RcppEigen.h>
 
-#include <n2gfl/design.hpp>
-#include <n2gfl/graph.hpp>
-#include <n2gfl/poll.hpp>
-#include <n2gfl/sign.hpp>
+#include "data/design.hpp"
+#include "graph/graph.hpp"
+#include "poll.hpp"
+#include "sign.hpp"
 
 #include <cerrno>
 #include <csignal>

@@ -5,8 +5,8 @@
 #include "RNifti.h"
 #include "RNiftiAPI.h"
 
-#include <n2gfl/resample.hpp>
-#include <n2gfl/volume_store.hpp>
+#include "data/resample.hpp"
+#include "volume_store.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Regions of fits for R: connected parts of each column's support.
 #include <Rcpp.h>
 
-#include <n2gfl/parts.hpp>
+#include "graph/parts.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // The exact prox for R: tv_denoise() and fused_prox().
 #include <RcppEigen.h>
 
-#include <n2gfl/fused_prox.hpp>
+#include "prox/fused_prox.hpp"
 
 #include "glue.h"
 

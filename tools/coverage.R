@@ -28,7 +28,7 @@ saveRDS(coverage, file.path("out", "coverage.rds"))
 # of the last object only, although the linker may take a function from any of them.
 cpp_lines <- function(objects) {
   parts <- lapply(objects, function(object) {
-    lines <- system2("gcov", c("--stdout", "--preserve-paths", shQuote(basename(object))),
+    lines <- system2("gcov", c("--stdout", "--preserve-paths", shQuote(object)),
                      stdout = TRUE, stderr = FALSE)
     begin <- "^ *-: +0:Source:"
     sources <- c(NA, sub(begin, "", grep(begin, lines, value = TRUE)))
@@ -41,16 +41,15 @@ cpp_lines <- function(objects) {
   })
   all <- do.call(rbind, parts)
   all$value[is.na(all$value)] <- 0
-  own <- !grepl("/", all$filename) | grepl("include/n2gfl/", all$filename)
+  own <- !grepl("/", all$filename) | grepl("^core/", all$filename)
   all <- all[own & !grepl("RcppExports", all$filename), ]
-  all$filename <- basename(all$filename)
   stats::aggregate(value ~ filename + line, all, sum)
 }
 
 r_lines <- covr::tally_coverage(coverage, by = "line")
 r_lines <- r_lines[grepl("^R/", r_lines$filename), c("filename", "line", "value")]
 home <- setwd(file.path(copy, "src"))
-cpp <- cpp_lines(dir(".", "[.]gcda$"))
+cpp <- cpp_lines(dir(".", "[.]gcda$", recursive = TRUE))
 setwd(home)
 counts <- rbind(r_lines, cpp)
 share <- tapply(counts$value > 0, counts$filename, mean)

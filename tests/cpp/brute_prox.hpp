@@ -4,8 +4,8 @@
 // between them have the value t; otherwise the cheapest one is a level set itself.
 #pragma once
 
-#include <n2gfl/graph.hpp>
-#include <n2gfl/sign.hpp>
+#include "graph/graph.hpp"
+#include "sign.hpp"
 
 #include <Eigen/Core>
 #include <cmath>

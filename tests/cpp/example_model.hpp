@@ -3,8 +3,8 @@
 
 #include "random_data.hpp"
 
-#include <n2gfl/families.hpp>
-#include <n2gfl/model.hpp>
+#include "data/model.hpp"
+#include "loss/families.hpp"
 
 #include <memory>
 #include <utility>

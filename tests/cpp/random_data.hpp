@@ -1,8 +1,8 @@
 // Random vectors, matrices and graphs for the tests.
 #pragma once
 
-#include <n2gfl/design.hpp>
-#include <n2gfl/graph.hpp>
+#include "data/design.hpp"
+#include "graph/graph.hpp"
 
 #include <initializer_list>
 #include <limits>

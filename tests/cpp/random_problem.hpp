@@ -4,7 +4,8 @@
 
 #include "random_data.hpp"
 
-#include <n2gfl/path.hpp>
+#include "loss/families.hpp"
+#include "solve/path.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +23,7 @@ struct Problem {
   int rows() const { return static_cast<int>(x.rows()); }
   int features() const { return static_cast<int>(x.cols()); }
   bool gaussian() const { return settings.family == "gaussian"; }
-  bool fused() const { return settings.penalty == "fused"; }
+  bool fused() const { return settings.penalty == n2gfl::PenaltyType::fused; }
 
   std::unique_ptr<n2gfl::Path> path(n2gfl::Poll& poll) const {
     return path(n2gfl::Design::dense(x.data(), rows(), features()), poll);

@@ -3,9 +3,9 @@
 #include "check.hpp"
 #include "random_problem.hpp"
 
-#include <n2gfl/fused_penalty.hpp>
-#include <n2gfl/proximal_gradient.hpp>
-#include <n2gfl/region_pursuit.hpp>
+#include "penalty/fused_penalty.hpp"
+#include "solve/proximal_gradient.hpp"
+#include "solve/region_pursuit.hpp"
 
 #include <cmath>
 #include <memory>

@@ -3,8 +3,8 @@
 #include "check.hpp"
 #include "example_model.hpp"
 
-#include <n2gfl/balance_sweeps.hpp>
-#include <n2gfl/edge_sweeps.hpp>
+#include "graph/edge_sweeps.hpp"
+#include "solve/balance_sweeps.hpp"
 
 #include <algorithm>
 #include <cmath>

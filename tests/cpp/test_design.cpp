@@ -2,7 +2,7 @@
 #include "check.hpp"
 #include "random_data.hpp"
 
-#include <n2gfl/design.hpp>
+#include "data/design.hpp"
 
 #include <cmath>
 #include <random>

@@ -2,9 +2,9 @@
 #include "check.hpp"
 #include "random_data.hpp"
 
-#include <n2gfl/binomial_loss.hpp>
-#include <n2gfl/dual_norm.hpp>
-#include <n2gfl/gaussian_loss.hpp>
+#include "loss/binomial_loss.hpp"
+#include "loss/gaussian_loss.hpp"
+#include "penalty/dual_norm.hpp"
 
 #include <algorithm>
 #include <cmath>

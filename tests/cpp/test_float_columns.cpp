@@ -2,7 +2,7 @@
 #include "check.hpp"
 #include "example_model.hpp"
 
-#include <n2gfl/float_columns.hpp>
+#include "data/float_columns.hpp"
 
 #include <cmath>
 #include <cstddef>

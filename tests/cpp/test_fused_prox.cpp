@@ -2,7 +2,8 @@
 #include "check.hpp"
 #include "random_data.hpp"
 
-#include <n2gfl/fused_prox.hpp>
+#include "graph/parts.hpp"
+#include "prox/fused_prox.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,8 @@
 #include "check.hpp"
 
-#include <n2gfl/graph.hpp>
-#include <n2gfl/max_flow.hpp>
+#include "graph/graph.hpp"
+#include "graph/max_flow.hpp"
+#include "graph/parts.hpp"
 
 #include <cmath>
 #include <limits>

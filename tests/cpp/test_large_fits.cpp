@@ -4,8 +4,8 @@
 #include "example_model.hpp"
 #include "random_problem.hpp"
 
-#include <n2gfl/fused_penalty.hpp>
-#include <n2gfl/region_pursuit.hpp>
+#include "penalty/fused_penalty.hpp"
+#include "solve/region_pursuit.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -149,7 +149,7 @@ TEST(fits_with_many_regions_are_handed_over_and_certified) {
     const Fit fit = p.path(poll)->fit({lambda1, lambda2});
     judge.check(lambda1, lambda2, fit);
     CHECK(fit.pieces > 300);
-    p.settings.algorithm = "fista";
+    p.settings.algorithm = n2gfl::Algorithm::fista;
     const Fit other = p.path(poll)->fit({lambda1, lambda2});
     judge.check(lambda1, lambda2, other);
     const double a = objective_of(p, lambda1, lambda2, fit);

@@ -2,8 +2,8 @@
 #include "check.hpp"
 #include "example_model.hpp"
 
-#include <n2gfl/gradient_history.hpp>
-#include <n2gfl/lazy_gradient.hpp>
+#include "data/gradient_history.hpp"
+#include "data/lazy_gradient.hpp"
 
 #include <cmath>
 #include <numeric>

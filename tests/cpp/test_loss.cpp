@@ -2,7 +2,7 @@
 #include "check.hpp"
 #include "random_data.hpp"
 
-#include <n2gfl/families.hpp>
+#include "loss/families.hpp"
 
 #include <cmath>
 #include <limits>

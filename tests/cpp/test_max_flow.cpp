@@ -3,8 +3,8 @@
 #include "check.hpp"
 #include "random_data.hpp"
 
-#include <n2gfl/closed_seeds.hpp>
-#include <n2gfl/max_flow.hpp>
+#include "graph/max_flow.hpp"
+#include "prox/closed_seeds.hpp"
 
 #include <algorithm>
 #include <chrono>

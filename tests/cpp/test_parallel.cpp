@@ -1,7 +1,7 @@
 // Tasks that several threads share.
 #include "check.hpp"
 
-#include <n2gfl/parallel.hpp>
+#include "parallel.hpp"
 
 #include <chrono>
 #include <functional>

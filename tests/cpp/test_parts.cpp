@@ -1,6 +1,6 @@
 #include "check.hpp"
 
-#include <n2gfl/parts.hpp>
+#include "graph/parts.hpp"
 
 #include <vector>
 

@@ -12,6 +12,7 @@ using Eigen::VectorXd;
 using n2gfl::Fit;
 using n2gfl::Graph;
 using n2gfl::Penalties;
+using n2gfl::PenaltyType;
 using n2gfl::Poll;
 using n2gfl::Sign;
 using testing::dense_beta;
@@ -26,7 +27,7 @@ namespace {
 
 const Sign kSigns[] = {Sign::nonnegative, Sign::nonpositive, Sign::free};
 const char* const kFamilies[] = {"gaussian", "binomial"};
-const char* const kPenalties[] = {"fused", "laplacian"};
+const PenaltyType kPenalties[] = {PenaltyType::fused, PenaltyType::laplacian};
 
 Fit fit_of(const Problem& p, double lambda1, double lambda2) {
   Poll poll;
@@ -66,7 +67,7 @@ TEST(grid_takes_given_values_row_by_row) {
 }
 
 TEST(grid_is_made_from_the_data) {
-  for (const char* penalty : kPenalties) {
+  for (const PenaltyType penalty : kPenalties) {
     Random random(2);
     Problem p = plain_problem(random, "binomial", 25, 8);
     p.settings.penalty = penalty;
@@ -152,7 +153,7 @@ TEST(pieces_and_regions_are_counted) {
   Fit fit = fit_of(p, 1e-2, 1e-3);
   CHECK(fit.pieces == 5 && fit.regions == 3 && fit.index.size() == 8);
   CHECK((fit.index == std::vector<int>{0, 1, 3, 4, 5, 7, 8, 9}));
-  p.settings.penalty = "laplacian";
+  p.settings.penalty = PenaltyType::laplacian;
   p.factor[2] = p.factor[6] = kInfinity;
   fit = fit_of(p, 1e-3, 1e-6);
   CHECK(fit.pieces == 8 && fit.regions == 3);
@@ -230,7 +231,7 @@ TEST(standardised_fits_come_back_on_the_scale_of_x) {
 }
 
 TEST(a_constant_column_is_left_out_when_standardised) {
-  for (const char* penalty : kPenalties)
+  for (const PenaltyType penalty : kPenalties)
     for (double lambda1 : {0.01, 0.0}) {
       Random random(8);
       Problem p = plain_problem(random, "gaussian", 30, 5);
@@ -246,7 +247,7 @@ TEST(a_constant_column_is_left_out_when_standardised) {
 }
 
 TEST(nonpositive_is_the_mirror_of_nonnegative) {
-  for (const char* penalty : kPenalties) {
+  for (const PenaltyType penalty : kPenalties) {
     Random random(9);
     Problem p = plain_problem(random, "binomial", 30, 10);
     p.settings.penalty = penalty;

@@ -2,8 +2,8 @@
 #include "check.hpp"
 #include "random_data.hpp"
 
-#include <n2gfl/families.hpp>
-#include <n2gfl/profile.hpp>
+#include "loss/families.hpp"
+#include "loss/profile.hpp"
 
 #include <cmath>
 #include <random>

@@ -4,6 +4,7 @@
 
 #include <string>
 
+using n2gfl::Algorithm;
 using n2gfl::Fit;
 using n2gfl::Poll;
 using n2gfl::Sign;
@@ -15,7 +16,7 @@ using testing::Random;
 
 namespace {
 
-Fit fit_by(const char* algorithm, Problem p, double thresh) {
+Fit fit_by(Algorithm algorithm, Problem p, double thresh) {
   p.settings.algorithm = algorithm;
   p.settings.thresh = thresh;
   Poll poll;
@@ -39,9 +40,9 @@ TEST(fista_reaches_tiny_gaps) {
     for (Sign sign : {Sign::nonnegative, Sign::nonpositive, Sign::free}) {
       const Problem p = hard_problem(family, sign);
       const double lambda1 = 0.02 * p.scale(), lambda2 = 0.01 * p.scale(), null = null_objective(p);
-      const double best = objective_of(p, lambda1, lambda2, fit_by("pursuit", p, 1e-12));
+      const double best = objective_of(p, lambda1, lambda2, fit_by(Algorithm::pursuit, p, 1e-12));
       for (double thresh : {1e-6, 1e-10, 1e-12}) {
-        const Fit fit = fit_by("fista", p, thresh);
+        const Fit fit = fit_by(Algorithm::fista, p, thresh);
         CHECK(fit.converged);
         CHECK_NEAR(objective_of(p, lambda1, lambda2, fit), best, 2 * thresh * null);
       }

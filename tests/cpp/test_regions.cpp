@@ -3,10 +3,11 @@
 #include "check.hpp"
 #include "example_model.hpp"
 
-#include <n2gfl/dual_norm.hpp>
-#include <n2gfl/region_balance.hpp>
-#include <n2gfl/regions.hpp>
-#include <n2gfl/working_set.hpp>
+#include "graph/parts.hpp"
+#include "penalty/dual_norm.hpp"
+#include "solve/region_balance.hpp"
+#include "solve/regions.hpp"
+#include "solve/working_set.hpp"
 
 #include <algorithm>
 #include <cmath>

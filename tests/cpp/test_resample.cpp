@@ -1,7 +1,7 @@
 // Volumes on another grid: exact for voxels in another order, linear in between, NaN outside.
 #include "check.hpp"
 
-#include <n2gfl/resample.hpp>
+#include "data/resample.hpp"
 
 #include <cmath>
 #include <limits>

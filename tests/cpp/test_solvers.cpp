@@ -13,7 +13,9 @@
 #include <vector>
 
 using Eigen::VectorXd;
+using n2gfl::Algorithm;
 using n2gfl::Fit;
+using n2gfl::PenaltyType;
 using n2gfl::Poll;
 using n2gfl::Sign;
 using testing::below;
@@ -33,11 +35,13 @@ using testing::vec;
 
 namespace {
 
+constexpr Algorithm kPursuit = Algorithm::pursuit, kFista = Algorithm::fista,
+                    kIsta = Algorithm::ista;
 const Sign kSigns[] = {Sign::nonnegative, Sign::nonpositive, Sign::free};
 const char* const kFamilies[] = {"gaussian", "binomial"};
-const char* const kPenalties[] = {"fused", "laplacian"};
+const PenaltyType kPenalties[] = {PenaltyType::fused, PenaltyType::laplacian};
 
-Fit fit_with(Problem p, const std::string& algorithm, double lambda1, double lambda2) {
+Fit fit_with(Problem p, Algorithm algorithm, double lambda1, double lambda2) {
   p.settings.algorithm = algorithm;
   Poll poll;
   return p.path(poll)->fit({lambda1, lambda2});
@@ -80,8 +84,8 @@ Certificate check_fit(const Problem& p, double lambda1, double lambda2, const Fi
 void check_all_solvers(Problem p, double lambda1, double lambda2) {
   p.settings.max_iterations = 100000;
   const double null = null_objective(p);
-  const double first = check_fit(p, lambda1, lambda2, fit_with(p, "pursuit", lambda1, lambda2)).objective;
-  for (const char* algorithm : {"fista", "ista"}) {
+  const double first = check_fit(p, lambda1, lambda2, fit_with(p, kPursuit, lambda1, lambda2)).objective;
+  for (const Algorithm algorithm : {kFista, kIsta}) {
     const Fit fit = fit_with(p, algorithm, lambda1, lambda2);
     const double other = check_fit(p, lambda1, lambda2, fit).objective;
     CHECK_NEAR(other, first, 2 * p.settings.thresh * null);
@@ -112,7 +116,7 @@ TEST(solvers_agree_on_random_laplacian_problems) {
   for (int seed = 0; seed < 100; ++seed) {
     Random random(1000 + seed);
     Problem p = random_problem(random);
-    p.settings.penalty = "laplacian";
+    p.settings.penalty = PenaltyType::laplacian;
     p.settings.thresh = 1e-8;
     const double shares1[] = {0.5, 0.1, 0.02}, shares2[] = {0, 0.1, 5};
     check_all_solvers(p, p.scale() * shares1[random() % 3], p.scale() * shares2[random() % 3]);
@@ -130,7 +134,7 @@ TEST(reported_gap_is_never_too_small) {
         if (p.factor[i] == 0) p.factor[i] = 1;
       p.settings.thresh = thresh;
       const double lambda1 = 0.03 * p.scale(), lambda2 = (seed % 3) * 0.03 * p.scale();
-      const Fit fit = fit_with(p, "pursuit", lambda1, lambda2);
+      const Fit fit = fit_with(p, kPursuit, lambda1, lambda2);
       CHECK(certify(p, lambda1, lambda2, fit).gap <= fit.gap + 1e-12);
     }
 }
@@ -138,7 +142,7 @@ TEST(reported_gap_is_never_too_small) {
 TEST(solvers_do_not_mind_scale) {
   for (const char* family : kFamilies)
     for (Sign sign : kSigns)
-      for (const char* penalty : kPenalties)
+      for (const PenaltyType penalty : kPenalties)
         for (double scale : {1e-8, 1e8}) {
           Random random(5);
           Problem p = plain_problem(random, family, 30, 10);
@@ -146,14 +150,14 @@ TEST(solvers_do_not_mind_scale) {
           p.settings.penalty = penalty;
           p.settings.thresh = 1e-10;
           const double lambda1 = 0.1 * p.scale(), lambda2 = 0.05 * p.scale();
-          const Fit plain = fit_with(p, "pursuit", lambda1, lambda2);
+          const Fit plain = fit_with(p, kPursuit, lambda1, lambda2);
           const VectorXd beta = dense_beta(plain, 10);
           CHECK(plain.converged && !plain.index.empty());
 
           Problem wide = p;  // scaled X: coefficients shrink, quadratically for a Laplacian
           wide.x *= scale;
           const double bend = p.fused() ? scale : scale * scale;
-          const Fit fit = fit_with(wide, "pursuit", lambda1 * scale, lambda2 * bend);
+          const Fit fit = fit_with(wide, kPursuit, lambda1 * scale, lambda2 * bend);
           CHECK(fit.converged && fit.index == plain.index);
           CHECK_NEAR((dense_beta(fit, 10) * scale - beta).norm(), 0, 1e-6 * beta.norm());
           CHECK_NEAR(fit.intercept, plain.intercept, 1e-6);
@@ -161,7 +165,7 @@ TEST(solvers_do_not_mind_scale) {
 
           Problem tall = p;  // scaled y: everything scales
           tall.y *= scale;
-          const Fit high = fit_with(tall, "pursuit", lambda1 * scale, p.fused() ? lambda2 * scale : lambda2);
+          const Fit high = fit_with(tall, kPursuit, lambda1 * scale, p.fused() ? lambda2 * scale : lambda2);
           CHECK(high.converged && high.index == plain.index);
           CHECK_NEAR((dense_beta(high, 10) / scale - beta).norm(), 0, 1e-6 * beta.norm());
           CHECK_NEAR(high.intercept / scale, plain.intercept, 1e-6);
@@ -172,7 +176,7 @@ TEST(solvers_do_not_mind_scale) {
 TEST(a_large_mean_does_not_matter) {
   // With an intercept, X and X + constant give the same fit.
   for (const char* family : kFamilies)
-    for (const char* penalty : kPenalties) {
+    for (const PenaltyType penalty : kPenalties) {
       Random random(17);
       Problem p = plain_problem(random, family, 40, 20);
       p.settings.sign = Sign::free;
@@ -181,8 +185,8 @@ TEST(a_large_mean_does_not_matter) {
       Problem far = p;
       far.x.array() += 1e5;
       const double lambda1 = 0.05 * p.scale(), lambda2 = 0.05 * p.scale();
-      const Fit a = fit_with(p, "pursuit", lambda1, lambda2);
-      const Fit b = fit_with(far, "pursuit", lambda1, lambda2);
+      const Fit a = fit_with(p, kPursuit, lambda1, lambda2);
+      const Fit b = fit_with(far, kPursuit, lambda1, lambda2);
       CHECK(a.converged && b.converged);
       CHECK_NEAR(a.deviance_ratio, b.deviance_ratio, 1e-3);
       CHECK_NEAR((dense_beta(a, 20) - dense_beta(b, 20)).norm(), 0, 0.05);
@@ -191,8 +195,8 @@ TEST(a_large_mean_does_not_matter) {
 
 TEST(a_response_far_from_zero_keeps_its_digits) {
   // y = 1e5 + 1e-5 noise gives the same fit as y - 1e5, which is exact; so does a large offset.
-  for (const char* penalty : kPenalties)
-    for (const char* algorithm : {"pursuit", "fista"}) {
+  for (const PenaltyType penalty : kPenalties)
+    for (const Algorithm algorithm : {kPursuit, kFista}) {
       Random random(41);
       Problem far = plain_problem(random, "gaussian", 40, 20);
       far.settings.penalty = penalty;
@@ -223,8 +227,8 @@ TEST(a_small_offset_beside_a_far_response_keeps_its_digits) {
   Problem near = far;
   near.y.array() -= 1e8;  // exact
   const double lambda = 0.05 * near.scale();
-  const Fit a = fit_with(near, "pursuit", lambda, lambda);
-  const Fit b = fit_with(far, "pursuit", lambda, lambda);
+  const Fit a = fit_with(near, kPursuit, lambda, lambda);
+  const Fit b = fit_with(far, kPursuit, lambda, lambda);
   const double size = dense_beta(a, 20).norm();
   CHECK(size > 0);
   CHECK_NEAR((dense_beta(a, 20) - dense_beta(b, 20)).norm() / size, 0, 1e-11);
@@ -244,16 +248,16 @@ TEST(weights_count_observations) {
     twice.y[1] = p.y[0];
     twice.weights.setOnes();
     const double lambda1 = 0.1 * p.scale(), lambda2 = 0.03 * p.scale();
-    const Fit a = fit_with(p, "pursuit", lambda1, lambda2);
-    const Fit b = fit_with(twice, "pursuit", lambda1, lambda2);
+    const Fit a = fit_with(p, kPursuit, lambda1, lambda2);
+    const Fit b = fit_with(twice, kPursuit, lambda1, lambda2);
     CHECK_NEAR((dense_beta(a, 8) - dense_beta(b, 8)).norm(), 0, 1e-5);
     CHECK_NEAR(a.deviance_ratio, b.deviance_ratio, 1e-9);
   }
 }
 
 TEST(without_penalties_the_fit_is_least_squares) {
-  for (const char* penalty : kPenalties)
-    for (const char* algorithm : {"pursuit", "fista"}) {
+  for (const PenaltyType penalty : kPenalties)
+    for (const Algorithm algorithm : {kPursuit, kFista}) {
       Random random(7);
       Problem p = plain_problem(random, "gaussian", 40, 6);
       p.settings.sign = Sign::free;
@@ -271,7 +275,7 @@ TEST(without_penalties_the_fit_is_least_squares) {
 
 TEST(fusion_alone_fits_constants_per_component) {
   // lambda1 = 0 and strong fusion: one value for each component of the graph.
-  for (const char* algorithm : {"pursuit", "fista"}) {
+  for (const Algorithm algorithm : {kPursuit, kFista}) {
     Random random(8);
     Problem p = plain_problem(random, "gaussian", 30, 6);
     p.graph = n2gfl::Graph(6, {{0, 1, 1.0}, {1, 2, 1.0}, {3, 4, 1.0}, {4, 5, 1.0}});
@@ -296,7 +300,7 @@ TEST(without_l1_the_fit_is_still_certified) {
     p.factor.setOnes();
     p.settings.thresh = 1e-8;
     const double lambda2 = 0.05 * p.scale(), null = null_objective(p);
-    const Fit fit = fit_with(p, "pursuit", 0, lambda2), other = fit_with(p, "fista", 0, lambda2);
+    const Fit fit = fit_with(p, kPursuit, 0, lambda2), other = fit_with(p, kFista, 0, lambda2);
     check_signs(p, fit);
     CHECK(fit.converged && other.converged);
     CHECK_NEAR(objective_of(p, 0, lambda2, fit), objective_of(p, 0, lambda2, other), 1e-7 * null);
@@ -304,8 +308,8 @@ TEST(without_l1_the_fit_is_still_certified) {
 }
 
 TEST(an_infinite_factor_excludes_whatever_lambda1_is) {
-  for (const char* penalty : kPenalties)
-    for (const char* algorithm : {"pursuit", "fista"})
+  for (const PenaltyType penalty : kPenalties)
+    for (const Algorithm algorithm : {kPursuit, kFista})
       for (double share : {0.1, 0.0}) {
         Random random(9);
         Problem p = plain_problem(random, "gaussian", 30, 6);
@@ -321,8 +325,8 @@ TEST(an_infinite_factor_excludes_whatever_lambda1_is) {
 }
 
 TEST(perfect_separation_ends) {
-  for (const char* penalty : kPenalties)
-    for (const char* algorithm : {"pursuit", "fista"})
+  for (const PenaltyType penalty : kPenalties)
+    for (const Algorithm algorithm : {kPursuit, kFista})
       for (Sign sign : {Sign::nonnegative, Sign::free})
         for (double share : {1e-3, 1e-8}) {
           Random random(10);
@@ -335,7 +339,7 @@ TEST(perfect_separation_ends) {
           CHECK(dense_beta(fit, 4).allFinite() && std::isfinite(fit.intercept));
           CHECK(fit.gap >= 0 && fit.converged == (fit.gap <= p.settings.thresh));
           CHECK(fit.deviance_ratio > 0.9);
-          if (std::string(algorithm) == "pursuit") CHECK(fit.converged);
+          if (algorithm == kPursuit) CHECK(fit.converged);
         }
 }
 
@@ -344,18 +348,18 @@ TEST(covariates_that_separate_are_refused) {
   Problem p = plain_problem(random, "binomial", 16, 4);
   p.covariates = separating_column(p);
   Poll poll;
-  std::string message;
+  bool refused = false;
   try {
     p.path(poll);
-  } catch (const std::invalid_argument& error) {
-    message = error.what();
+  } catch (const n2gfl::NothingLeft&) {
+    refused = true;
   }
-  CHECK(message.find("covariates") != std::string::npos);
+  CHECK(refused);
 }
 
 TEST(separation_by_an_unpenalised_feature_ends) {
   // No optimum exists. The fit must stop and explain almost everything.
-  for (const char* penalty : kPenalties) {
+  for (const PenaltyType penalty : kPenalties) {
     Random random(11);
     Problem p = plain_problem(random, "binomial", 16, 4);
     p.x.col(0) = separating_column(p);
@@ -363,7 +367,7 @@ TEST(separation_by_an_unpenalised_feature_ends) {
     p.settings.sign = Sign::free;
     p.settings.penalty = penalty;
     p.settings.max_iterations = 100;
-    const Fit fit = fit_with(p, "pursuit", 0.05 * p.scale(), 0);
+    const Fit fit = fit_with(p, kPursuit, 0.05 * p.scale(), 0);
     CHECK(fit.deviance_ratio > 0.99);
     CHECK(std::isfinite(fit.intercept) && dense_beta(fit, 4).allFinite());
   }
@@ -374,14 +378,14 @@ TEST(a_separable_mixture_of_free_parts_keeps_below_the_null_fit) {
   Random random(791);
   Problem p = random_problem(random);
   p.settings.max_iterations = 20;
-  const Fit fit = fit_with(p, "pursuit", 0.2, 0);
+  const Fit fit = fit_with(p, kPursuit, 0.2, 0);
   CHECK(p.covariates.cols() == 2 && (p.factor.array() == 0).any());
   CHECK(objective_of(p, 0.2, 0, fit) <= null_objective(p) * (1 + 1e-9));
 }
 
 TEST(a_cold_fit_equals_the_end_of_a_path) {
   for (const char* family : kFamilies)
-    for (const char* penalty : kPenalties)
+    for (const PenaltyType penalty : kPenalties)
       for (Sign sign : kSigns) {
         Random random(12);
         Problem p = plain_problem(random, family, 40, 30);
@@ -398,7 +402,7 @@ TEST(a_cold_fit_equals_the_end_of_a_path) {
           warm = path->fit(row);
           CHECK(warm.converged);
         }
-        const Fit cold = fit_with(p, "pursuit", rows.back().lambda1, lambda2);
+        const Fit cold = fit_with(p, kPursuit, rows.back().lambda1, lambda2);
         CHECK(cold.converged && !cold.index.empty());
         const double a = objective_of(p, rows.back().lambda1, lambda2, warm);
         const double b = objective_of(p, rows.back().lambda1, lambda2, cold);
@@ -409,7 +413,7 @@ TEST(a_cold_fit_equals_the_end_of_a_path) {
 
 TEST(rows_may_come_in_any_order) {
   // Up and down again, with and without fusion: the state of the solver must not matter.
-  for (const char* penalty : kPenalties) {
+  for (const PenaltyType penalty : kPenalties) {
     Random random(13);
     Problem p = plain_problem(random, "binomial", 40, 10);
     p.settings.sign = Sign::free;
@@ -426,7 +430,7 @@ TEST(rows_may_come_in_any_order) {
 }
 
 TEST(too_few_iterations_are_admitted) {
-  for (const char* algorithm : {"ista", "fista", "pursuit"}) {
+  for (const Algorithm algorithm : {kIsta, kFista, kPursuit}) {
     Random random(14);
     Problem p = plain_problem(random, "binomial", 30, 10);
     p.settings.thresh = 1e-12;
@@ -434,7 +438,7 @@ TEST(too_few_iterations_are_admitted) {
     const double lambda1 = 0.02 * p.scale(), lambda2 = 0.02 * p.scale();
     const Fit fit = fit_with(p, algorithm, lambda1, lambda2);
     CHECK(fit.converged == (fit.gap <= 1e-12));
-    CHECK(std::string(algorithm) == "pursuit" || (!fit.converged && fit.iterations == 1));
+    CHECK(algorithm == kPursuit || (!fit.converged && fit.iterations == 1));
     CHECK(certify(p, lambda1, lambda2, fit).gap <= fit.gap + 1e-12);
   }
 }
@@ -443,8 +447,8 @@ TEST(a_fit_can_be_interrupted_and_the_exception_is_kept) {
   struct Stop {
     int code;
   };
-  for (const char* penalty : kPenalties)
-    for (const char* algorithm : {"pursuit", "fista", "ista"}) {
+  for (const PenaltyType penalty : kPenalties)
+    for (const Algorithm algorithm : {kPursuit, kFista, kIsta}) {
       Random random(15);
       Problem p = plain_problem(random, "binomial", 50, 300);
       p.settings.penalty = penalty;
@@ -468,8 +472,8 @@ TEST(a_fit_can_be_interrupted_and_the_exception_is_kept) {
 }
 
 TEST(data_without_anything_to_explain_give_zero) {
-  for (const char* penalty : kPenalties)
-    for (const char* algorithm : {"pursuit", "fista"})
+  for (const PenaltyType penalty : kPenalties)
+    for (const Algorithm algorithm : {kPursuit, kFista})
       for (double level : {0.0, 0.1, 1e8}) {  // the mean of 0.1 has a rounding error
         Random random(16);
         Problem p = plain_problem(random, "gaussian", 11, 5);
@@ -492,7 +496,7 @@ TEST(zero_fits_with_unpenalised_features_have_a_finite_gap) {
     p.settings.thresh = seed % 2 ? 1e-2 : 1e-4;
     p.settings.sign = kSigns[seed % 3];
     const double strong[] = {2.0, 1e4, 1e8};
-    const Fit fit = fit_with(p, "pursuit", 2 * p.scale(), strong[seed % 3] * p.scale());
+    const Fit fit = fit_with(p, kPursuit, 2 * p.scale(), strong[seed % 3] * p.scale());
     CHECK(fit.converged && std::isfinite(fit.gap));
   }
 }
@@ -506,15 +510,15 @@ TEST(a_loss_that_is_almost_straight_is_fitted) {
     p.settings.sign = kSigns[seed % 3];
     p.settings.thresh = 1e-8;
     const double lambda1 = 0.003 * p.scale(), lambda2 = 0.001 * p.scale();
-    check_fit(p, lambda1, lambda2, fit_with(p, "pursuit", lambda1, lambda2));
+    check_fit(p, lambda1, lambda2, fit_with(p, kPursuit, lambda1, lambda2));
   }
 }
 
 TEST(the_gap_bounds_what_is_left_where_no_penalty_holds) {
   // Fits that stop early with lambda1 = 0 or a factor of 0: no other fit may be better by more
   // than the gap.
-  for (const char* penalty : kPenalties)
-    for (const char* algorithm : {"pursuit", "fista"})
+  for (const PenaltyType penalty : kPenalties)
+    for (const Algorithm algorithm : {kPursuit, kFista})
       for (int seed = 0; seed < 100; ++seed) {
         Random random(6000 + seed);
         Problem p = random_problem(random);
@@ -527,7 +531,7 @@ TEST(the_gap_bounds_what_is_left_where_no_penalty_holds) {
         const Fit fit = fit_with(p, algorithm, lambda1, lambda2);
         p.settings.thresh = 1e-10;
         p.settings.max_iterations = 1000;
-        const Fit better = fit_with(p, "pursuit", lambda1, lambda2);
+        const Fit better = fit_with(p, kPursuit, lambda1, lambda2);
         const double fall =
             objective_of(p, lambda1, lambda2, fit) - objective_of(p, lambda1, lambda2, better);
         CHECK(fall <= (fit.gap + 1e-9) * null_objective(p));
@@ -545,10 +549,10 @@ TEST(a_stiff_laplacian_stays_finite) {
       for (int j = 0; j < i; ++j)
         if (random() % 3) edges.push_back({j, i, std::pow(10.0, testing::uniform(random, -4, 4))});
     p.graph = n2gfl::Graph(5, edges);
-    p.settings.penalty = "laplacian";
+    p.settings.penalty = PenaltyType::laplacian;
     p.settings.sign = Sign::free;
     p.factor[random() % 5] = 0;
-    const Fit fit = fit_with(p, "pursuit", 1e-3 * p.scale(), 1e4 * p.scale());
+    const Fit fit = fit_with(p, kPursuit, 1e-3 * p.scale(), 1e4 * p.scale());
     CHECK(dense_beta(fit, 5).allFinite() && std::isfinite(fit.intercept) && fit.gap >= 0);
   }
 }

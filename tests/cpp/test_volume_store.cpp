@@ -1,7 +1,7 @@
 // Images that are copied into a matrix: all wanted values come out unchanged, and no others.
 #include "check.hpp"
 
-#include <n2gfl/volume_store.hpp>
+#include "volume_store.h"
 
 #include <cmath>
 #include <limits>

@@ -28,8 +28,10 @@ test_that("the map in CONTRIBUTING.md names every file, and none that does not e
   skip_on_covr()
   root <- test_path("..", "..")
   map <- read_file_map(file.path(root, "CONTRIBUTING.md"))
-  expect_true(all(c("R", "src", "inst/include/n2gfl", "inst/paper", "bench", "tools") %in%
+  expect_true(all(c("R", "src", "src/core", "inst/paper", "bench", "tools") %in%
                     map$folder[map$is_file]))
+  core <- file.path("src", list.dirs(file.path(root, "src"), full.names = FALSE)[-1])
+  expect_identical(setdiff(core, map$folder), character(0))
   for (folder in unique(map$folder[map$is_file])) {
     files <- files_in(file.path(root, folder))
     names <- map$name[map$is_file & map$folder == folder]
@@ -40,6 +42,17 @@ test_that("the map in CONTRIBUTING.md names every file, and none that does not e
   }
   folders <- unique(map$folder[!map$is_file])
   expect_identical(folders[!file.exists(file.path(root, folders))], character(0))
+})
+
+# Makevars lists the objects one by one, because a pattern would need GNU make.
+test_that("src/Makevars lists the object of every source file, and no other", {
+  skip_in_check()  # there are no sources there
+  skip_on_covr()
+  src <- test_path("..", "..", "src")
+  lines <- gsub("\\\\\n", " ", paste(readLines(file.path(src, "Makevars")), collapse = "\n"))
+  objects <- sub("^OBJECTS *= *", "", grep("^OBJECTS", strsplit(lines, "\n")[[1]], value = TRUE))
+  sources <- dir(src, "[.]cpp$", recursive = TRUE)
+  expect_setequal(strsplit(trimws(objects), " +")[[1]], sub("[.]cpp$", ".o", sources))
 })
 
 test_that("the map of files is read as it is written", {

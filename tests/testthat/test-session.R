@@ -63,9 +63,9 @@ test_that("the core neither prints nor ends the process nor draws random numbers
   skip_in_check()  # there are no sources there
   skip_on_covr()
   root <- test_path("..", "..")
-  files <- c(dir(file.path(root, "inst", "include", "n2gfl"), full.names = TRUE),
-             setdiff(dir(file.path(root, "src"), "[.](cpp|h)$", full.names = TRUE),
-                     file.path(root, "src", "RcppExports.cpp")))
+  files <- setdiff(dir(file.path(root, "src"), "[.](cpp|hpp|h)$", recursive = TRUE,
+                       full.names = TRUE),
+                   file.path(root, "src", "RcppExports.cpp"))
   expect_gt(length(files), 30)
   banned <- paste0("std::c(out|err)|\\bprintf|\\bputs\\(|\\bexit\\(|\\babort\\(|\\brand\\(|",
                    "\\brandom_device")

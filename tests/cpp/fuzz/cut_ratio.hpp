@@ -4,7 +4,7 @@
 // the flow can only make the answer too small.
 #pragma once
 
-#include <n2gfl/graph.hpp>
+#include "graph/graph.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>

@@ -4,6 +4,8 @@
 #include "prover.hpp"
 #include "random_problem.hpp"
 
+#include "graph/parts.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -15,6 +17,7 @@ using Eigen::VectorXd;
 using fuzz::Long;
 using fuzz::Proof;
 using fuzz::Prover;
+using n2gfl::Algorithm;
 using n2gfl::Fit;
 using n2gfl::Poll;
 using n2gfl::Sign;
@@ -26,6 +29,8 @@ using testing::uniform;
 
 namespace {
 
+constexpr Algorithm kPursuit = Algorithm::pursuit, kFista = Algorithm::fista,
+                    kIsta = Algorithm::ista;
 constexpr int kMostSmall = 16;  // features
 
 bool chance(Random& random, int one_in) { return random() % one_in == 0; }
@@ -99,10 +104,10 @@ void spoil_factors(Problem& p, Random& random) {
 }
 
 // First-order methods get fewer iterations, because each of them is slow on large problems.
-void choose_solver(Problem& p, Random& random, const std::vector<std::string>& algorithms,
+void choose_solver(Problem& p, Random& random, const std::vector<Algorithm>& algorithms,
                    int most_first_order, const std::vector<double>& thresholds) {
   p.settings.algorithm = algorithms[random() % algorithms.size()];
-  p.settings.max_iterations = p.settings.algorithm == "pursuit" ? 1000 : most_first_order;
+  p.settings.max_iterations = p.settings.algorithm == kPursuit ? 1000 : most_first_order;
   p.settings.thresh = thresholds[random() % thresholds.size()];
 }
 
@@ -125,8 +130,8 @@ Problem hostile_problem(Random& random) {
   if (p.gaussian() && chance(random, 6)) p.y *= any_scale(random, 8);
   if (chance(random, 8)) p.x *= any_scale(random, 6);
   p.settings.standardize = chance(random, 5);
-  if (chance(random, 4)) p.settings.penalty = "laplacian";
-  choose_solver(p, random, {"pursuit", "pursuit", "pursuit", "fista", "ista"}, 300,
+  if (chance(random, 4)) p.settings.penalty = n2gfl::PenaltyType::laplacian;
+  choose_solver(p, random, {kPursuit, kPursuit, kPursuit, kFista, kIsta}, 300,
                 {1e-2, 1e-4, 1e-6, 1e-9});
   return p;
 }
@@ -179,11 +184,17 @@ Fit on_scale(Fit fit, const Problem& raw, const Problem& scaled) {
   return fit;
 }
 
+const char* name_of(Algorithm algorithm) {
+  if (algorithm == kPursuit) return "pursuit";
+  return algorithm == kFista ? "fista" : "ista";
+}
+
 std::string setting_of(const Problem& p, double lambda1, double lambda2) {
   std::ostringstream out;
-  out << p.settings.family << " " << p.settings.penalty << " " << p.settings.algorithm << " sign "
-      << static_cast<int>(p.settings.sign) << " N " << p.rows() << " d " << p.features()
-      << " lambda1 " << lambda1 << " lambda2 " << lambda2 << " thresh " << p.settings.thresh
+  out << p.settings.family << (p.fused() ? " fused " : " laplacian ")
+      << name_of(p.settings.algorithm) << " sign " << static_cast<int>(p.settings.sign) << " N "
+      << p.rows() << " d " << p.features() << " lambda1 " << lambda1 << " lambda2 " << lambda2
+      << " thresh " << p.settings.thresh
       << " intercept " << p.settings.intercept << " covariates " << p.covariates.cols()
       << " standardize " << p.settings.standardize;
   if (p.features() <= kMostSmall) out << " factor " << p.factor.transpose();
@@ -223,7 +234,7 @@ bool any_free_set(const Problem& p, double lambda1, double lambda2) {
 Long distance_from_best(const Problem& p, double lambda1, double lambda2, const Prover& prover) {
   Problem better = p;
   better.settings.standardize = false;
-  better.settings.algorithm = "pursuit";
+  better.settings.algorithm = kPursuit;
   better.settings.thresh = 1e-11;
   Poll poll;
   const Prover best(better, better.path(poll)->fit({lambda1, lambda2}));
@@ -330,7 +341,7 @@ Problem grid_problem(Random& random) {
   p.factor = VectorXd::Ones(features);
   p.covariates.resize(rows, 0);
   spoil_grid(p, random);
-  choose_solver(p, random, {"pursuit", "pursuit", "pursuit", "pursuit", "fista"}, 100,
+  choose_solver(p, random, {kPursuit, kPursuit, kPursuit, kPursuit, kFista}, 100,
                 {1e-3, 1e-4, 1e-6, 1e-8});
   return p;
 }
@@ -390,7 +401,7 @@ fuzz::Outcome fuzz::fit_case(std::uint32_t seed) {
     const Fit fit = p.settings.standardize ? on_scale(raw, p, seen) : raw;
     outcome.wrong = wrong_values(seen, fit);
     // The first-order methods get too few iterations here to always converge.
-    if (!fit.converged && p.settings.algorithm == "pursuit")
+    if (!fit.converged && p.settings.algorithm == kPursuit)
       outcome.note = "gap " + std::to_string(fit.gap);
     if (outcome.wrong.empty() && std::isfinite(fit.gap) && is_posed(p))
       outcome.wrong = wrong_gap(seen, lambda1, lambda2, fit);
@@ -430,7 +441,7 @@ fuzz::Outcome fuzz::path_case(std::uint32_t seed) {
     const Fit fit = path->fit(row);
     outcome.setting = setting_of(p, row.lambda1, row.lambda2);
     outcome.wrong = wrong_values(p, fit);
-    if (!fit.converged && p.settings.algorithm == "pursuit")
+    if (!fit.converged && p.settings.algorithm == kPursuit)
       outcome.note = "gap " + std::to_string(fit.gap);
     if (outcome.wrong.empty() && std::isfinite(fit.gap) && is_posed(p))
       outcome.wrong = wrong_gap(p, row.lambda1, row.lambda2, fit);

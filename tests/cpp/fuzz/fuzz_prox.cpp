@@ -6,7 +6,8 @@
 #include "fuzz.hpp"
 #include "random_data.hpp"
 
-#include <n2gfl/fused_prox.hpp>
+#include "graph/parts.hpp"
+#include "prox/fused_prox.hpp"
 
 #include <algorithm>
 #include <cmath>

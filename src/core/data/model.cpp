@@ -1,0 +1,35 @@
+#include "data/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace n2gfl {
+
+Model::Model(const Design& design, Profile& loss, const Graph& g, VectorXd u, bool at_least_zero,
+             bool has_intercept, int thread_count, Poll& interrupt)
+    : x(design), profile(loss), graph(g), factor(std::move(u)), nonnegative(at_least_zero),
+      intercept(has_intercept), threads(thread_count), poll(interrupt) {
+  null_value = profile.evaluate(VectorXd::Zero(x.rows()), null_residual);
+  column_norm.resize(x.cols());
+  null_gradient.resize(x.cols());
+  VectorXd plain_norm(x.cols());  // NaN if the column has values that are not finite
+  x.survey_all(null_residual, threads, poll, [&](int j, const Design::Survey& seen) {
+    null_gradient[j] = seen.dot;
+    column_norm[j] = intercept ? seen.centred : seen.plain;
+    plain_norm[j] = seen.finite ? seen.plain : std::numeric_limits<double>::quiet_NaN();
+  });
+  for (int j = 0; j < x.cols(); ++j) {
+    if (std::isnan(plain_norm[j])) throw NotFinite();
+    largest_norm = std::max(largest_norm, plain_norm[j]);
+    any_unpenalised = any_unpenalised || factor[j] == 0;
+    if (factor[j] > 0 && (least_factor == 0 || factor[j] < least_factor)) least_factor = factor[j];
+  }
+}
+
+double Model::rounding(const VectorXd& residual) const {
+  return 1e-15 * largest_norm * residual.norm() + std::numeric_limits<double>::min();
+}
+
+}  // namespace n2gfl

@@ -1,0 +1,89 @@
+#include "penalty/free_directions.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "graph/parts.hpp"
+
+namespace n2gfl {
+
+void FreeDirections::find(double lambda1, double lambda2) {
+  sets_.clear();
+  if (lambda1 > 0 && !model_->any_unpenalised) return;
+  int count = 0;
+  const std::vector<int> of =
+      components(model_->graph, [&](int, int) { return lambda2 > 0; }, count);
+  std::vector<char> free(count, 1);
+  for (int i = 0; i < model_->features(); ++i)
+    if (model_->threshold(lambda1, i) > 0) free[of[i]] = 0;
+  std::vector<int> number(count, -1);
+  for (int i = 0; i < model_->features(); ++i) {
+    if (!free[of[i]]) continue;
+    int& k = number[of[i]];
+    if (k < 0) {
+      k = static_cast<int>(sets_.size());
+      sets_.emplace_back();
+    }
+    sets_[k].push_back(i);
+  }
+}
+
+VectorXd FreeDirections::feasible(const VectorXd& residual) {
+  VectorXd theta = residual;
+  objectors_.clear();
+  std::vector<char> used(sets_.size(), 0);
+  MatrixXd columns = model_->profile.basis();
+  for (int round = 0; round < kMostRounds; ++round) {
+    const std::vector<int> wrong = objecting(theta, used);
+    if (wrong.empty()) break;
+    for (int k : wrong) objectors_.insert(objectors_.end(), sets_[k].begin(), sets_[k].end());
+    if (columns.cols() + static_cast<Eigen::Index>(wrong.size()) > model_->x.rows())
+      return VectorXd::Zero(residual.size());
+    append(wrong, columns);
+    for (int k : wrong) used[k] = 1;
+    theta = residual;
+    for (int pass = 0; pass < 2; ++pass) remove(columns, theta);  // second pass for accuracy
+  }
+  return theta;
+}
+
+double FreeDirections::slope(const std::vector<int>& set, const VectorXd& theta) const {
+  double sum = 0;
+  for (int i : set) sum += model_->x.dot(i, theta);
+  return model_->nonnegative ? sum : std::fabs(sum);
+}
+
+std::vector<int> FreeDirections::objecting(const VectorXd& theta,
+                                           const std::vector<char>& used) const {
+  const double rounding = model_->rounding(theta);
+  std::vector<int> wrong;
+  for (std::size_t k = 0; k < sets_.size(); ++k) {
+    model_->poll();
+    if (used[k] == 0 && slope(sets_[k], theta) > rounding * static_cast<double>(sets_[k].size()))
+      wrong.push_back(static_cast<int>(k));
+  }
+  return wrong;
+}
+
+void FreeDirections::append(const std::vector<int>& wrong, MatrixXd& columns) const {
+  Eigen::Index next = columns.cols();
+  columns.conservativeResize(model_->x.rows(), next + static_cast<Eigen::Index>(wrong.size()));
+  for (int k : wrong) {
+    VectorXd sum = VectorXd::Zero(model_->x.rows()), ignored;
+    for (int i : sets_[k]) model_->x.add(i, 1.0, sum);
+    model_->profile.project_out(sum, ignored);
+    const double size = sum.norm();
+    columns.col(next++) = sum / (size > 0 ? size : 1.0);
+  }
+}
+
+// The Newton step along the columns. Weighting by the curvature keeps theta in the domain of the
+// dual as long as the predictor changes by less than one.
+void FreeDirections::remove(const MatrixXd& columns, VectorXd& theta) const {
+  const MatrixXd weighted = model_->profile.curvature().asDiagonal() * columns;
+  const MatrixXd inner = columns.transpose() * weighted;
+  theta -= weighted * inner.ldlt().solve(columns.transpose() * theta);
+}
+
+}  // namespace n2gfl

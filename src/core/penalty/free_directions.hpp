@@ -1,0 +1,46 @@
+// Sets of nodes whose common value is not penalised at all. A dual point theta must satisfy sum_S
+// x_i'theta = 0 (<= 0 for beta >= 0) exactly for such a set S, and scaling theta does not help.
+// The residual satisfies this only at the optimum. Near the optimum, one Newton step along these
+// directions moves the residual to a feasible point. Without it the gap would prove nothing if
+// lambda1 = 0 or if a penalty factor is 0.
+#pragma once
+
+#include <vector>
+
+#include "data/model.hpp"
+#include "types.hpp"
+
+namespace n2gfl {
+
+class FreeDirections {
+ public:
+  explicit FreeDirections(const Model& model) : model_(&model) {}
+
+  // Without fusion every node without threshold is such a set; with fusion, every component of the
+  // graph in which no node has a threshold.
+  void find(double lambda1, double lambda2);
+
+  bool empty() const { return sets_.empty(); }
+
+  // The residual of the profile's last evaluation, moved to satisfy the condition of every set.
+  // Returns zero, which is always feasible, if more sets violate it than there are observations.
+  VectorXd feasible(const VectorXd& residual);
+
+  // The nodes of the sets that violated their condition. A solver must add them to its working
+  // set, because the moved point no longer shows the violation.
+  const std::vector<int>& objectors() const { return objectors_; }
+
+ private:
+  static constexpr int kMostRounds = 10;
+
+  double slope(const std::vector<int>& set, const VectorXd& theta) const;
+  std::vector<int> objecting(const VectorXd& theta, const std::vector<char>& used) const;
+  void append(const std::vector<int>& wrong, MatrixXd& columns) const;
+  void remove(const MatrixXd& columns, VectorXd& theta) const;
+
+  const Model* model_;
+  std::vector<std::vector<int>> sets_;
+  std::vector<int> objectors_;
+};
+
+}  // namespace n2gfl

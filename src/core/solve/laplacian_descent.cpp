@@ -1,0 +1,220 @@
+#include "solve/laplacian_descent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace n2gfl {
+
+void LaplacianDescent::restart() {
+  beta_.setZero(model_.features());
+  eta_.setZero(model_.x.rows());
+}
+
+Solution LaplacianDescent::solve(double lambda1, double lambda2, double thresh, int max_iterations) {
+  penalty_.set(lambda1, lambda2);
+  double gap = certify(), best = gap;
+  int iteration = 0, stalls = 0;
+  while (gap > thresh && iteration < max_iterations && stalls < kMostStalls) {
+    choose_work();
+    const double gain = newton_step(kInnerShare * std::min(gap, 1.0));
+    gap = certify();
+    ++iteration;
+    stalls = gap < 0.9 * best || gain > 1e-14 * model_.null_value ? 0 : stalls + 1;
+    best = std::min(best, gap);
+  }
+  return dense_solution(beta_, model_.profile.coordinates(), loss_, objective_, gap, iteration);
+}
+
+double LaplacianDescent::lambda1_max(double lambda2) {
+  restart();
+  penalty_.set(std::numeric_limits<double>::infinity(), lambda2);
+  if (model_.any_unpenalised)
+    solve(std::numeric_limits<double>::infinity(), lambda2, 1e-12, 1000);
+  else
+    certify();
+  const double answer = penalty_.lambda1_max_at(beta_, gradient_);
+  restart();
+  return answer;
+}
+
+// Computes loss, objective, negative gradient of the smooth part, and gap.
+double LaplacianDescent::certify() {
+  loss_ = model_.profile.evaluate(eta_, residual_, &curvature_);
+  objective_ = loss_ + penalty_.value(beta_);
+  model_.x.transpose_times(residual_, gradient_, model_.threads, model_.poll);
+  for (int i = 0; i < model_.features(); ++i) gradient_[i] -= penalty_.slope(beta_, i);
+  return penalty_.gap_at(beta_, residual_, objective_, gradient_);
+}
+
+void LaplacianDescent::choose_work() {
+  work_.clear();
+  for (int i = 0; i < model_.features(); ++i) {
+    const double g = model_.nonnegative ? gradient_[i] : std::fabs(gradient_[i]);
+    if (beta_[i] != 0 || g > penalty_.threshold(i)) work_.push_back(i);
+  }
+}
+
+// One Newton step on the working set; returns the decrease of the objective.
+double LaplacianDescent::newton_step(double accuracy) {
+  const VectorXd start = beta_;
+  prepare_quadratic();
+  for (int round = 0; round < kMostRounds; ++round) {
+    descend_on_support();
+    if (sweep() <= accuracy * model_.null_value) break;
+  }
+  return line_search(start);
+}
+
+// The unpenalised part is optimal for every beta. For a column x with c = basis' D x this
+// reduces its curvature by c' M^{-1} c, M = basis' D basis, and couples the columns through
+// `shift_`.
+void LaplacianDescent::prepare_quadratic() {
+  const MatrixXd weighted = curvature_.asDiagonal() * model_.profile.basis();
+  const MatrixXd inner = model_.profile.basis().transpose() * weighted;
+  const auto factor = inner.ldlt();
+  const int work = static_cast<int>(work_.size());
+  coupling_.resize(weighted.cols(), work);
+  for (int k = 0; k < work; ++k)
+    for (int q = 0; q < weighted.cols(); ++q)
+      coupling_(q, k) = model_.x.dot(work_[k], weighted.col(q));
+  response_ = weighted.cols() > 0 ? MatrixXd(factor.solve(coupling_)) : coupling_;
+  bend_.resize(work);
+  for (int k = 0; k < work; ++k) {
+    const double own = model_.x.weighted_square(work_[k], curvature_);
+    const double left = own - coupling_.col(k).dot(response_.col(k));
+    bend_[k] = std::max(left, 1e-12 * own) + penalty_.curvature(work_[k]);
+    model_.poll();
+  }
+  left_ = residual_;
+  shift_.setZero(weighted.cols());
+}
+
+// Negative slope of the quadratic model along the k-th coordinate of the working set.
+double LaplacianDescent::slope(int k) const {
+  return model_.x.dot(work_[k], left_) + coupling_.col(k).dot(shift_) -
+         penalty_.slope(beta_, work_[k]);
+}
+
+void LaplacianDescent::move(int k, double change) {
+  beta_[work_[k]] += change;
+  model_.x.add_weighted(work_[k], -change, curvature_, left_);
+  shift_ += change * response_.col(k);
+}
+
+// Sets every coordinate to its optimum. Returns the sum of slopes times coefficients, an
+// estimate of the model's gap before the sweep. (The decrease of the objective says little if
+// the quadratic is ill-conditioned.)
+double LaplacianDescent::sweep() {
+  double wrong = 0;
+  for (int k = 0; k < static_cast<int>(work_.size()); ++k) {
+    model_.poll();
+    const int i = work_[k];
+    if (!(bend_[k] > 0)) continue;
+    const double next =
+        penalty_.shrink(beta_[i] + slope(k) / bend_[k], penalty_.threshold(i) / bend_[k]);
+    const double change = next - beta_[i];
+    if (change == 0) continue;
+    wrong += bend_[k] * std::fabs(change) * std::max(std::fabs(beta_[i]), std::fabs(next));
+    move(k, change);
+  }
+  return wrong;
+}
+
+// Newton's direction on the support by conjugate gradients, shortened so that no sign changes.
+void LaplacianDescent::descend_on_support() {
+  std::vector<int> support;
+  for (int k = 0; k < static_cast<int>(work_.size()); ++k)
+    if (beta_[work_[k]] != 0) support.push_back(k);
+  if (support.size() < 2) return;
+  VectorXd right(support.size());
+  for (std::size_t s = 0; s < support.size(); ++s) {
+    const int i = work_[support[s]];
+    right[s] = slope(support[s]) - (beta_[i] > 0 ? 1 : -1) * penalty_.threshold(i);
+  }
+  const VectorXd direction = conjugate_gradients(support, right);
+  double longest = 1;
+  for (std::size_t s = 0; s < support.size(); ++s) {
+    const double b = beta_[work_[support[s]]];
+    if (b * direction[s] < 0) longest = std::min(longest, -b / direction[s]);
+  }
+  for (std::size_t s = 0; s < support.size(); ++s) {
+    const double b = beta_[work_[support[s]]];
+    const bool ends = longest < 1 && b * direction[s] < 0 && -b / direction[s] <= longest;
+    move(support[s], ends ? -b : longest * direction[s]);
+    if (ends) beta_[work_[support[s]]] = 0;
+  }
+}
+
+// Returns the best iterate, because on an ill-conditioned graph rounding can make later ones
+// diverge.
+VectorXd LaplacianDescent::conjugate_gradients(const std::vector<int>& support,
+                                               const VectorXd& right) const {
+  VectorXd x = VectorXd::Zero(right.size()), residual = right, scaled(right.size());
+  VectorXd diagonal(right.size());
+  for (std::size_t s = 0; s < support.size(); ++s) diagonal[s] = bend_[support[s]];
+  scaled = residual.cwiseQuotient(diagonal);
+  VectorXd direction = scaled;
+  VectorXd best = x;
+  double product = residual.dot(scaled), least = product;
+  const double goal = 1e-8 * product, lost = 1e8 * product;
+  for (int step = 0; step < kMostCgSteps && product > goal && product < lost; ++step) {
+    const VectorXd image = hessian_times(support, direction);
+    const double curved = direction.dot(image);
+    if (!(curved > 0)) break;
+    x += (product / curved) * direction;
+    residual -= (product / curved) * image;
+    scaled = residual.cwiseQuotient(diagonal);
+    const double next = residual.dot(scaled);
+    direction = scaled + (next / product) * direction;
+    product = next;
+    if (!(product < least)) continue;
+    least = product;
+    best = x;
+  }
+  return best;
+}
+
+VectorXd LaplacianDescent::hessian_times(const std::vector<int>& support, const VectorXd& v) const {
+  VectorXd image = VectorXd::Zero(model_.x.rows());
+  VectorXd spread = VectorXd::Zero(model_.features());
+  VectorXd unpenalised = VectorXd::Zero(coupling_.rows());
+  for (std::size_t s = 0; s < support.size(); ++s) {
+    model_.x.add_weighted(work_[support[s]], v[s], curvature_, image);
+    spread[work_[support[s]]] = v[s];
+    unpenalised += v[s] * response_.col(support[s]);
+    model_.poll();
+  }
+  VectorXd out(v.size());
+  for (std::size_t s = 0; s < support.size(); ++s) {
+    const int i = work_[support[s]];
+    out[s] = model_.x.dot(i, image) - coupling_.col(support[s]).dot(unpenalised) +
+             penalty_.slope(spread, i);
+  }
+  return out;
+}
+
+// The minimum of the quadratic need not lower the true objective: halves the step until it does.
+double LaplacianDescent::line_search(const VectorXd& start) {
+  const VectorXd direction = beta_ - start;
+  VectorXd change = VectorXd::Zero(model_.x.rows()), ignored;
+  for (int i : work_)
+    if (direction[i] != 0) model_.x.add(i, direction[i], change);
+  const double before = objective_;
+  double t = 1;
+  for (int halvings = 0; halvings < 40; ++halvings, t *= 0.5) {
+    if (t < 1) beta_ = start + t * direction;
+    const double now =
+        model_.profile.evaluate(eta_ + t * change, ignored) + penalty_.value(beta_);
+    const bool falls = now <= before + 1e-13 * model_.null_value;  // ignores rounding
+    if (!falls) continue;                                          // also for NaN
+    eta_ += t * change;
+    return before - now;
+  }
+  beta_ = start;
+  return 0;
+}
+
+}  // namespace n2gfl

@@ -1,0 +1,20 @@
+#include "solve/solver.hpp"
+
+namespace n2gfl {
+
+Solution dense_solution(const VectorXd& beta, const VectorXd& unpenalised, double loss,
+                        double objective, double gap, int iterations) {
+  Solution answer{{}, {}, unpenalised, loss, objective, gap, iterations, false};
+  for (int i = 0; i < beta.size(); ++i) {
+    if (beta[i] == 0) continue;
+    answer.index.push_back(i);
+    answer.value.push_back(beta[i]);
+  }
+  return answer;
+}
+
+Solution Solver::approach(double lambda1, double lambda2, int max_iterations) {
+  return solve(lambda1, lambda2, kNear, max_iterations);
+}
+
+}  // namespace n2gfl

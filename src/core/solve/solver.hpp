@@ -1,0 +1,47 @@
+// The interface of a solver for a path: fits at given penalties, starting from the fit before.
+#pragma once
+
+#include <vector>
+
+#include "types.hpp"
+
+namespace n2gfl {
+
+struct Solution {
+  std::vector<int> index;  // nonzero features, in increasing order
+  std::vector<double> value;
+  VectorXd unpenalised;    // coordinates of the unpenalised part in the profile's basis
+  double loss = 0, objective = 0;
+  double gap = 0;          // relative to the null objective
+  int iterations = 0;
+  bool gave_up = false;    // another solver will be faster
+};
+
+Solution dense_solution(const VectorXd& beta, const VectorXd& unpenalised, double loss,
+                        double objective, double gap, int iterations);
+
+class Solver {
+ public:
+  virtual ~Solver() = default;
+
+  // Fits until the relative gap is at most `thresh` or the iterations are used up.
+  virtual Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) = 0;
+
+  // Approximates the fit on the way to another one. Nothing is proved, and the gap is not
+  // meaningful.
+  virtual Solution approach(double lambda1, double lambda2, int max_iterations);
+
+  virtual void restart() = 0;  // from zero coefficients
+
+ protected:
+  static constexpr double kNear = 0.3;
+};
+
+// A solver that also computes where its path starts.
+class PathSolver : public Solver {
+ public:
+  // The smallest lambda1 at which all penalised coefficients are zero. Restarts the solver.
+  virtual double lambda1_max(double lambda2) = 0;
+};
+
+}  // namespace n2gfl
