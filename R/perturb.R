@@ -169,7 +169,7 @@ plot.perturb.n2gfl <- function(x, ...) {
 print.perturb.n2gfl <- function(x, digits = 3, rows = 40, ...) {
   cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   cat(count_of(length(x$fold.fits), "run"), " (", x$perturb, ") over ",
-      count_of(x$n2gfl.fit$dim[1], "feature"), "\n\n", sep = "")
+      count_of(full_fit(x)$dim[1], "feature"), "\n\n", sep = "")
   table <- data.frame(lambda1 = short_number(x$grid$lambda1, 4),
                       lambda2 = short_number(x$grid$lambda2, 4), df = x$grid$df,
                       nonzero = x$grid$nonzero, es.coef = short_number(x$es[, "coef"], digits),
