@@ -282,8 +282,8 @@ new_fold_check <- function(used, foldid, k, about, where) {
 # without this fold. Controls that `deconfound` needs can also be missing.
 check_fold_view <- function(problem, weights, k, where) {
   tryCatch({
-    data <- data_at(problem$data, weights, paste0("fold ", k, where))
-    check_rank(data$covariates, weights, problem$control$intercept)
+    view <- problem_at(problem, weights, paste0("fold ", k, where))
+    check_rank(view$data$covariates, weights, view$control$intercept)
   }, error = function(e) stop_bad("Without fold ", k, where, ", ", conditionMessage(e)))
 }
 
@@ -300,7 +300,7 @@ cv_key <- function(problem, folds, group, measure, checkpoint) {
 # rows with 0 are not used.
 cross_validate <- function(problem, foldid, measure, weights, store = NULL, progress = NULL,
                            alive = "") {
-  full <- fit_all_rows(problem, weights, store, progress, alive)
+  full <- fit_all_rows(problem_at(problem, weights), store, progress, alive)
   folds <- run_tasks(fold_tasks(foldid), fit_fold, problem = problem, weights = weights,
                      grid = full[c("lambda1", "lambda2")], checkpoint = store,
                      progress = progress, alive = alive)
@@ -320,17 +320,16 @@ cv_pieces <- function(folds) 1 + sum(apply(folds$foldid, 2, max)) + sum(outer_pi
 
 outer_pieces <- function(folds) vapply(folds$inner, function(inner) 1 + max(inner), 0)
 
-fit_all_rows <- function(problem, weights, store, progress, alive) {
+fit_all_rows <- function(view, store, progress, alive) {
   known <- read_piece(store, "all rows")
   if (!is.null(known)) {
     skip_pieces(progress, 1)
-    return(known)
+    return(name_fits(known, view))
   }
-  fits <- solve_problem(problem, weights, progress = path_callback(inside_of(progress)),
-                        alive = alive)
+  fits <- core_fits(view, progress = path_callback(inside_of(progress)), alive = alive)
   if (!is.null(store)) write_piece(store, "all rows", fits)
   tick(progress, "All rows")
-  fits
+  name_fits(fits, view)
 }
 
 # One task per fold and repeat: which rows are held out.
@@ -347,12 +346,20 @@ fold_tasks <- function(foldid) {
 
 fit_fold <- function(held, problem, weights, grid, alive, inside = NULL) {
   weights[held] <- 0
-  fits <- solve_problem(problem, weights, grid, path_callback(inside), alive)
-  data <- data_at(problem$data, weights)
-  coefficients <- fit_coefficients(fits, data)
-  link <- linear_predictor(coefficients, data$x, data$covariates, data$offset, held)
-  c(coefficients, list(gap = fits$gap, converged = fits$converged, held = held,
-                       link = unname(link)))
+  view <- problem_at(problem, weights)
+  fits <- solve_view(view, grid, path_callback(inside), alive)
+  c(run_fields(fits), list(held = held, link = view_link(view, fits, held)))
+}
+
+# What is kept of the fits of a fold or run.
+run_fields <- function(fits) {
+  fits[intersect(c("a0", "gamma", "beta", "own", "gap", "converged"), names(fits))]
+}
+
+# The linear predictor of some rows of a view, one column per fit.
+view_link <- function(view, fits, rows) {
+  data <- view$data
+  unname(linear_predictor(fits, data$x, data$covariates, data$offset, rows))
 }
 
 # N x L x repeats: each row predicted by the fits that have not seen it.
@@ -445,9 +452,7 @@ new_cv <- function(cv, problem, folds, measure, keep, call) {
          edge = grid_edges(fit$grid, cv$index[["min"]], made = !length(problem$lambda1)),
          type.measure = measure,
          name = measure_label(measure, fit$family), foldid = drop(folds$foldid),
-         fold.fits = lapply(cv$folds, function(fold) {
-           fold[intersect(c("a0", "gamma", "beta", "own", "gap", "converged"), names(fold))]
-         }),
+         fold.fits = lapply(cv$folds, run_fields),
          fit.preval = if (keep) if (repeats > 1) cv$links else matrix(cv$links, nrow(cv$links)),
          held.out = chosen_links(cv$links, cv$index),
          y = family_of(fit$family)$numbers(problem$data$y),
@@ -523,11 +528,8 @@ fit_outer_fold <- function(task, problem, measure, alive, inside = NULL) {
   weights[task$held] <- 0
   cv <- cross_validate(problem, matrix(task$inner), measure, weights,
                        progress = part_progress(inside), alive = alive)
-  data <- data_at(problem$data, weights)
-  coefficients <- fit_coefficients(cv$full, data)
-  link <- linear_predictor(coefficients, data$x, data$covariates, data$offset, task$held)
-  list(link = unname(link[, cv$index, drop = FALSE]),
-       own = coefficients$own[, cv$index, drop = FALSE],
+  link <- view_link(problem_at(problem, weights), cv$full, task$held)
+  list(link = link[, cv$index, drop = FALSE], own = cv$full$own[, cv$index, drop = FALSE],
        not_converged = not_converged_text(c(list(`All rows` = cv$full), cv$folds)),
        chosen = lapply(cv$full[c("lambda1", "lambda2", "df", "nonzero")], `[`, cv$index))
 }

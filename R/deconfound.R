@@ -52,16 +52,6 @@ check_deconfound <- function(deconfound, controls, covariates) {
   TRUE
 }
 
-# The data for a fit with these weights: the coded covariates, and the map that removes their
-# effects from x, both learnt from the rows with positive weight.
-data_at <- function(data, weights, others = "rows that are not used for the fit") {
-  data$covariates <- code_covariates(data$coder, weights, others)
-  if (!is.null(data$controls)) {
-    data$map <- deconfound_map(data$covariates, data$controls, weights)
-  }
-  data
-}
-
 control_names <- c("nc", "cn", "hc", "hv", "con", "ctl", "ctr", "ctrl", "control", "controls",
                    "healthy", "healthy control", "healthy controls", "normal", "normal control",
                    "normal controls", "cognitively normal")

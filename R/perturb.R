@@ -62,7 +62,7 @@ perturb.n2gfl <- function(x, y, graph = NULL, ...,
   check_runs(problem, drawn)
   progress <- start_progress("Perturbed fits", 1 + ncol(drawn), trace)
   on.exit(end_progress(progress), add = TRUE)
-  full <- fit_all_rows(problem, problem$data$weights, store, progress, "")
+  full <- fit_all_rows(problem_at(problem), store, progress, "")
   fits <- run_tasks(run_weights(problem, drawn), fit_run, problem = problem,
                     grid = full[c("lambda1", "lambda2")], checkpoint = store, progress = progress)
   warn_wrong_sign(full$effects, problem)
@@ -82,9 +82,7 @@ new_perturbed <- function(full, fits, problem, drawn, perturb, call) {
 }
 
 fit_run <- function(weights, problem, grid, alive, inside = NULL) {
-  fits <- solve_problem(problem, weights, grid, path_callback(inside), alive)
-  c(fit_coefficients(fits, data_at(problem$data, weights)),
-    list(gap = fits$gap, converged = fits$converged))
+  run_fields(solve_view(problem_at(problem, weights), grid, path_callback(inside), alive))
 }
 
 # Observation weights of each run, with the names that errors and checkpoints use.

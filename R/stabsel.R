@@ -78,7 +78,7 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
   halves <- remember_runs(store, halves)
   store <- store_for_runs(store, halves)
   check_runs(problem, halves)
-  null <- start_facts(problem, 0)
+  null <- start_facts(problem_at(problem), 0)
   warn_wrong_sign(null$effects, problem)
   # The geometric middle of the sequence that n2gfl() makes.
   if (!length(problem$lambda2)) problem$lambda2 <- 0.03 * null$lambda_max
@@ -116,14 +116,16 @@ draw_halves <- function(strata, group, B, sampling.type) {
 
 # The features of the last fit before more than `pmax` have entered.
 select_features <- function(weights, problem, alive, inside = NULL) {
-  fits <- solve_problem(problem, weights, progress = path_callback(inside), alive = alive)
-  rows <- length(fits$lambda1)
-  entered <- length(unique(fits$beta_i))
+  fits <- solve_view(problem_at(problem, weights), progress = path_callback(inside),
+                     alive = alive)
+  beta <- fits$beta
+  rows <- ncol(beta)
+  entered <- length(unique(beta@i))
   last <- if (entered > problem$control$pmax) rows - 1L else rows
   # More than q unpenalised features can be nonzero in the first fit.
-  range <- if (last > 0) fits$beta_p[last + 0:1] else c(0L, 0L)
+  range <- if (last > 0) beta@p[last + 0:1] else c(0L, 0L)
   at <- seq.int(range[1] + 1L, length.out = range[2] - range[1])
-  list(features = fits$beta_i[at], converged = fits$converged, gap = fits$gap,
+  list(features = beta@i[at], converged = fits$converged, gap = fits$gap,
        too_large = !length(at) && last < rows)
 }
 
