@@ -95,22 +95,22 @@ view_data <- function(view) {
 # gamma, beta (and `own`, if the family has parameters of its own), all with names; lambda1,
 # lambda2, df, regions, nonzero, dev_ratio, gap, iter, converged, one for each fit; and nulldev,
 # npasses, effects. `alive`, if not "", is a file whose removal stops the work as an interrupt does.
-solve_view <- function(view, grid = NULL, progress = NULL, alive = "") {
-  name_fits(core_fits(view, grid, progress, alive), view)
+# The fits end with the one in which more than `pmax` different features have entered.
+solve_view <- function(view, grid = NULL, progress = NULL, alive = "", pmax = Inf) {
+  name_fits(core_fits(view, grid, progress, alive, pmax), view)
 }
 
 # The core's answer: plain vectors. This is what a checkpoint keeps of the fit to all rows.
-core_fits <- function(view, grid = NULL, progress = NULL, alive = "") {
+core_fits <- function(view, grid = NULL, progress = NULL, alive = "", pmax = Inf) {
   data <- view_data(view)
   from <- if (is.null(grid)) view else check_rows_of_grid(grid)
-  fits <- tryCatch(
+  tryCatch(
     fit_grid_cpp(data$x, data$map, data$y, data$weights, data$offset, data$unpenalised,
                  graph_list(data$graph), data$penalty.factor, from$lambda1, from$lambda2,
-                 !is.null(grid), view$control, progress, alive),
+                 !is.null(grid), pmax, view$control, progress, alive),
     `std::bad_alloc` = function(e) stop_no_memory(data),
     `n2gfl::NotFinite` = function(e) stop_not_finite(data$x, "x")
   )
-  undo_deconfound(fits, data$map, data$x)
 }
 
 check_rows_of_grid <- function(grid) {

@@ -82,11 +82,10 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
   warn_wrong_sign(null$effects, problem)
   # The geometric middle of the sequence that n2gfl() makes.
   if (!length(problem$lambda2)) problem$lambda2 <- 0.03 * null$lambda_max
-  problem$control$pmax <- bound$q
   progress <- start_progress("Stability selection", ncol(halves), trace)
   on.exit(end_progress(progress), add = TRUE)
   chosen <- run_tasks(run_weights(problem, halves, "Half"), select_features, problem = problem,
-                      checkpoint = store, progress = progress)
+                      q = bound$q, checkpoint = store, progress = progress)
   new_stabsel(chosen, bound, problem, call)
 }
 
@@ -114,14 +113,14 @@ draw_halves <- function(strata, group, B, sampling.type) {
   halves
 }
 
-# The features of the last fit before more than `pmax` have entered.
-select_features <- function(weights, problem, alive, inside = NULL) {
+# The features of the last fit before more than `q` have entered.
+select_features <- function(weights, problem, q, alive, inside = NULL) {
   fits <- solve_view(problem_at(problem, weights), progress = path_callback(inside),
-                     alive = alive)
+                     alive = alive, pmax = q)
   beta <- fits$beta
   rows <- ncol(beta)
   entered <- length(unique(beta@i))
-  last <- if (entered > problem$control$pmax) rows - 1L else rows
+  last <- if (entered > q) rows - 1L else rows
   # More than q unpenalised features can be nonzero in the first fit.
   range <- if (last > 0) beta@p[last + 0:1] else c(0L, 0L)
   at <- seq.int(range[1] + 1L, length.out = range[2] - range[1])

@@ -122,8 +122,7 @@ test_that("a path that stops early equals the beginning of the whole path", {
                                               lambda2 = 0.05)))
   view <- problem_at(problem)
   whole <- solve_view(view)
-  view$control$pmax <- 5L
-  part <- solve_view(view)
+  part <- solve_view(view, pmax = 5)
   rows <- seq_along(part$lambda1)
   expect_lt(length(rows), length(whole$lambda1))
   for (name in c("a0", "lambda1", "df", "gap", "converged")) {
