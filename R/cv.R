@@ -320,18 +320,6 @@ cv_pieces <- function(folds) 1 + sum(apply(folds$foldid, 2, max)) + sum(outer_pi
 
 outer_pieces <- function(folds) vapply(folds$inner, function(inner) 1 + max(inner), 0)
 
-fit_all_rows <- function(view, store, progress, alive) {
-  known <- read_piece(store, "all rows")
-  if (!is.null(known)) {
-    skip_pieces(progress, 1)
-    return(name_fits(known, view))
-  }
-  fits <- core_fits(view, progress = path_callback(inside_of(progress)), alive = alive)
-  if (!is.null(store)) write_piece(store, "all rows", fits)
-  tick(progress, "All rows")
-  name_fits(fits, view)
-}
-
 # One task per fold and repeat: which rows are held out.
 fold_tasks <- function(foldid) {
   tasks <- unlist(lapply(seq_len(ncol(foldid)), function(k) {
@@ -349,11 +337,6 @@ fit_fold <- function(held, problem, weights, grid, alive, inside = NULL) {
   view <- problem_at(problem, weights)
   fits <- solve_view(view, grid, path_callback(inside), alive)
   c(run_fields(fits), list(held = held, link = view_link(view, fits, held)))
-}
-
-# What is kept of the fits of a fold or run.
-run_fields <- function(fits) {
-  fits[intersect(c("a0", "gamma", "beta", "own", "gap", "converged"), names(fits))]
 }
 
 # The linear predictor of some rows of a view, one column per fit.
