@@ -54,9 +54,8 @@ perturb.n2gfl <- function(x, y, graph = NULL, ...,
   group <- check_group(align_rows(group, "group", problem$rows), nrow(problem$data$x))
 
   drawn <- draw_runs(perturb, fold_classes(problem_strata(problem)), group, B, fraction)
-  resumed <- resume_plan(new_plan(perturb, drawn), checkpoint, if (!is.null(checkpoint)) {
-    work_key("perturb", problem, perturb, dim(drawn), fraction, as.integer(group))
-  })
+  resumed <- resume_plan(new_plan(perturb, drawn), checkpoint, work_key(
+    "perturb", problem, perturb, dim(drawn), fraction, as.integer(group)))
   plan <- resumed$plan
   check_plan(problem, plan)
   progress <- start_progress("Perturbed fits", 1 + length(plan$runs), trace)

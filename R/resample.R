@@ -7,14 +7,19 @@
 #   each run; checkpoints keep it, because it can be random;
 # - `runs` is a named list; the names appear in errors, progress and checkpoints. A run is a list
 #   with `held`, the rows that it leaves out and that have no influence on it, and `times`, how
-#   often each row counts, or NULL for once.
+#   often each row counts, or NULL for once. A run inside a plan of outer folds has `inner`, the
+#   plan of the folds among its remaining rows.
 # A run is fitted as a view of the problem with other weights, so x is never copied.
 
 # A kind says how its runs are made from `from`, under which name a checkpoint keeps `from`, and how
 # to check before the work that every run can be fitted. A new kind is one line.
 plan_kinds <- function() {
-  list(cv = counted_kind("Run"), bootstrap = counted_kind("Run"), jackknife = counted_kind("Run"),
-       subsample = counted_kind("Run"), pairs = counted_kind("Half"), halves = counted_kind("Half"))
+  list(
+    folds = list(piece = "folds", runs = fold_runs, check = check_fold_runs),
+    `outer folds` = list(piece = "folds", runs = outer_runs, check = check_outer_runs),
+    cv = counted_kind("Run"), bootstrap = counted_kind("Run"), jackknife = counted_kind("Run"),
+    subsample = counted_kind("Run"), pairs = counted_kind("Half"), halves = counted_kind("Half")
+  )
 }
 
 plan_kind <- function(kind) {
@@ -39,6 +44,30 @@ counted_kind <- function(name) {
   })
 }
 
+# Each fold of each repeat, numbered within its repeat. `from` is what check_folds() gives; rows
+# with foldid 0 have no weight.
+fold_runs <- function(from) {
+  foldid <- from$foldid
+  folds <- unname(apply(foldid, 2, max))
+  repetition <- rep(seq_along(folds), folds)
+  fold <- sequence(folds)
+  runs <- lapply(seq_along(fold), function(k) {
+    list(held = which(foldid[, repetition[k]] == fold[k]), fold = fold[k],
+         repetition = repetition[k])
+  })
+  of <- if (length(folds) > 1) paste0("Repeat ", repetition, ", fold ") else "Fold "
+  stats::setNames(runs, paste0(of, fold))
+}
+
+# The folds of the first repeat, with the folds inside of each.
+outer_runs <- function(from) {
+  runs <- lapply(seq_along(from$inner), function(k) {
+    inner <- new_plan("folds", list(foldid = matrix(from$inner[[k]]), inner = NULL))
+    list(held = which(from$foldid[, 1] == k), inner = inner)
+  })
+  stats::setNames(runs, paste("Outer fold", seq_along(runs)))
+}
+
 # ---- the work ------------------------------------------------------------------------------------
 
 # The answers of all runs, under their names, in parallel if the user has set a plan for that.
@@ -46,7 +75,12 @@ counted_kind <- function(name) {
 # other arguments see run_tasks().
 run_plan <- function(problem, plan, work, ..., checkpoint = NULL, progress = NULL, alive = "") {
   run_tasks(plan$runs, work_on_run, problem = problem, on_view = work, ..., alive = alive,
-            checkpoint = checkpoint, progress = progress)
+            checkpoint = checkpoint, progress = progress, pieces = plan_pieces(plan))
+}
+
+# How many paths each run fits: one, or inside an outer fold one to all rows and one for each fold.
+plan_pieces <- function(plan) {
+  vapply(plan$runs, function(run) 1 + length(run$inner$runs), 1, USE.NAMES = FALSE)
 }
 
 work_on_run <- function(run, problem, on_view, ..., alive, inside = NULL) {
@@ -83,7 +117,7 @@ fit_all_rows <- function(view, store, progress, alive) {
 
 # Work that is resumed must use the plan of its first call, not what was drawn now. The plan becomes
 # part of the key: if the file with it is lost, others are drawn, and the old pieces no longer
-# match. list(plan, store), the store being NULL if `folder` is.
+# match. list(plan, store), the store being NULL if `folder` is; `key` is not even computed then.
 resume_plan <- function(plan, folder, key) {
   store <- open_checkpoint(folder, key)
   if (is.null(store)) return(list(plan = plan, store = NULL))
@@ -93,10 +127,12 @@ resume_plan <- function(plan, folder, key) {
   list(plan = new_plan(plan$kind, from), store = store)
 }
 
-# Stops if one of the runs cannot be used.
-check_plan <- function(problem, plan, ...) plan_kind(plan$kind)$check(problem, plan, ...)
+# Stops if one of the runs cannot be used. `about` is what the checks of folds need besides.
+check_plan <- function(problem, plan, about = NULL) {
+  plan_kind(plan$kind)$check(problem, plan, about)
+}
 
-check_counted_runs <- function(problem, plan) {
+check_counted_runs <- function(problem, plan, about) {
   data <- problem$data
   family <- family_of(problem$control$family)
   for (k in seq_along(plan$runs)) {

@@ -73,9 +73,8 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
 
   halves <- draw_halves(problem_strata(problem), group, bound$B, bound$sampling.type)
   kind <- if (bound$sampling.type == "SS") "pairs" else "halves"
-  resumed <- resume_plan(new_plan(kind, halves), checkpoint, if (!is.null(checkpoint)) {
-    work_key("stabsel", problem, bound$q, dim(halves), bound$sampling.type, as.integer(group))
-  })
+  resumed <- resume_plan(new_plan(kind, halves), checkpoint, work_key(
+    "stabsel", problem, bound$q, dim(halves), bound$sampling.type, as.integer(group)))
   plan <- resumed$plan
   check_plan(problem, plan)
   null <- start_facts(problem_at(problem), 0)
