@@ -45,13 +45,25 @@ map_row <- function(object, s, row) {
   row
 }
 
+# ---- the fit inside of an object -----------------------------------------------------------------
+
+# The fit to all rows: the object itself, or what a cross-validation or perturbed runs keep; NULL if
+# there is none. No other function knows where it is kept.
+fit_inside <- function(object) {
+  if (inherits(object, "n2gfl")) return(object)
+  if (is.list(object)) object[["n2gfl.fit"]]
+}
+
 full_fit <- function(object) {
-  fit <- if (inherits(object, "n2gfl")) object else if (is.list(object)) object$n2gfl.fit
+  fit <- fit_inside(object)
   if (!inherits(fit, "n2gfl")) {
     stop_bad("`object` must be a fit from n2gfl() or cv.n2gfl(), not ", describe(object), ".")
   }
   fit
 }
+
+# What an object keeps under this name, such as "graph" or "space": itself, or in the fit inside.
+kept_in <- function(object, name) object[[name]] %or% fit_inside(object)[[name]]
 
 # ---- words for titles and tables -----------------------------------------------------------------
 

@@ -125,22 +125,26 @@ cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds =
     nfolds <- default_nfolds(nfolds, problem, group, measure, nested)
   }
   folds <- check_folds(problem, nfolds, foldid, group, nrepeats, nested)
-  if (folds$drawn) {
+  about <- list(measure = measure, drawn = is.null(foldid))
+  if (about$drawn) {
     family_of(problem$control$family)$check_folds(problem$data, group, folds, measure)
   }
 
-  store <- open_checkpoint(checkpoint, cv_key(problem, folds, group, measure, checkpoint))
-  folds <- remember_folds(store, folds)
-  store <- store_for_folds(store, folds)
-  check_all_folds(problem, folds, measure)
-  progress <- start_progress("Cross-validation", cv_pieces(folds), trace)
+  resumed <- resume_plan(new_plan("folds", folds), checkpoint,
+                         cv_key(problem, folds, group, about))
+  plan <- resumed$plan
+  check_plan(problem, plan, about)
+  outer <- if (nested) new_plan("outer folds", plan$from)
+  if (nested) check_plan(problem, outer, about)
+  pieces <- 1 + sum(plan_pieces(plan), plan_pieces(outer))
+  progress <- start_progress("Cross-validation", pieces, trace)
   on.exit(end_progress(progress), add = TRUE)
-  cv <- cross_validate(problem, folds$foldid, measure, problem$data$weights, store, progress)
+  cv <- cross_validate(problem_at(problem), plan, measure, resumed$store, progress)
   warn_wrong_sign(cv$full$effects, problem)
   warn_not_converged(cv$full, problem$control)
   warn_folds_not_converged(cv$folds)
-  object <- new_cv(cv, problem, folds, measure, keep, call)
-  if (nested) object$nested <- nested_cv(problem, folds, measure, store, progress)
+  object <- new_cv(cv, problem, plan$from$foldid, measure, keep, call)
+  if (nested) object$nested <- nested_cv(problem, outer, measure, resumed$store, progress)
   object
 }
 
@@ -168,15 +172,14 @@ stop_unknown_argument <- function(given, known) {
 
 # ---- folds ---------------------------------------------------------------------------------------
 
-# list(foldid = N x repeats, inner = NULL or, for each column and outer fold, the folds inside it).
-# `drawn`: were they random? All random numbers of a run are drawn here, before any work.
+# list(foldid = N x repeats, inner = NULL or, for each outer fold, the folds inside it): what the
+# plans of folds and outer folds are made from. All random numbers are drawn here, before any work.
 check_folds <- function(problem, nfolds, foldid, group, nrepeats, nested) {
   n <- nrow(problem$data$x)
   nrepeats <- check_count(nrepeats, "nrepeats")
-  drawn <- is.null(foldid)
   strata <- problem_strata(problem)
   used <- problem$data$weights > 0
-  if (drawn) {
+  if (is.null(foldid)) {
     nfolds <- check_nfolds(nfolds, sum(used), if (!all(used)) " with a positive weight")
     foldid <- matrix(replicate(nrepeats, weighted_folds(strata, nfolds, group, used)), n)
   } else {
@@ -187,7 +190,7 @@ check_folds <- function(problem, nfolds, foldid, group, nrepeats, nested) {
     }
   }
   inner <- if (nested) inner_folds(strata, foldid[, 1], group, used)
-  list(foldid = foldid, inner = inner, drawn = drawn)
+  list(foldid = foldid, inner = inner)
 }
 
 # For each outer fold, the inner folds of its training rows: as many as there are outer folds, or as
@@ -208,22 +211,6 @@ inner_folds <- function(strata, foldid, group, used) {
   })
 }
 
-# A run that is resumed must use the folds of its first call, not the folds drawn now.
-remember_folds <- function(store, folds) {
-  if (is.null(store)) return(folds)
-  known <- read_piece(store, "folds")
-  if (is.null(known)) known <- write_piece(store, "folds", folds[c("foldid", "inner")])
-  folds[c("foldid", "inner")] <- known[c("foldid", "inner")]
-  folds
-}
-
-# The folds become part of the key. If the file with the folds is lost, other folds are drawn, and
-# the old pieces no longer match.
-store_for_folds <- function(store, folds) {
-  if (!is.null(store)) store$key <- work_key(store$key, folds$foldid, folds$inner)
-  store
-}
-
 # The default number of folds, or fewer if there are too few observations (or groups), or if the
 # family needs fewer.
 default_nfolds <- function(nfolds, problem, group, measure, nested) {
@@ -242,136 +229,105 @@ default_nfolds <- function(nfolds, problem, group, measure, nested) {
   most
 }
 
-# Finds problems that would stop the work halfway, or make a score NaN, before the work begins.
-check_all_folds <- function(problem, folds, measure) {
-  about <- list(measure = measure, drawn = folds$drawn)
-  for (k in seq_len(ncol(folds$foldid))) {
-    check_each_fold(problem, folds$foldid[, k], problem$data$weights, about)
+# Finds what would stop the work halfway, or make a score NaN, before the work begins. `about`: how
+# folds are scored (`measure`), and whether they were `drawn`. `where` is " inside fold 2" for folds
+# among the rows that `weights` leave there.
+check_fold_runs <- function(problem, plan, about, weights = problem$data$weights, where = "") {
+  used <- weights > 0
+  family <- family_of(problem$control$family)
+  for (run in plan$runs) {
+    name <- paste0(run$fold, where)
+    if (!any(used[run$held])) {
+      stop_bad(fold_argument(about), " must put a row with a positive weight into every fold, ",
+               "but fold ", name, " has none.")
+    }
+    family$check_fold(problem$data, new_fold_check(used, run$held, about, name))
+    check_fold_view(problem, run_weights(run, weights), name)
   }
-  for (k in seq_along(folds$inner)) {
-    weights <- problem$data$weights * (folds$foldid[, 1] != k)
-    check_each_fold(problem, folds$inner[[k]], weights, about, paste(" inside fold", k))
+}
+
+check_outer_runs <- function(problem, plan, about) {
+  for (k in seq_along(plan$runs)) {
+    run <- plan$runs[[k]]
+    check_fold_runs(problem, run$inner, about, run_weights(run, problem$data$weights),
+                    paste(" inside fold", k))
   }
 }
 
 # The argument that determined the folds, and that must change if they cannot be used.
 fold_argument <- function(about) if (about$drawn) "`nfolds`" else "`foldid`"
 
-check_each_fold <- function(problem, foldid, weights, about, where = "") {
-  used <- weights > 0
-  family <- family_of(problem$control$family)
-  for (k in seq_len(max(foldid))) {
-    if (!any(used & foldid == k)) {
-      stop_bad(fold_argument(about), " must put a row with a positive weight into every fold, ",
-               "but fold ", k, where, " has none.")
-    }
-    family$check_fold(problem$data, new_fold_check(used, foldid, k, about, where))
-    check_fold_view(problem, weights * (foldid != k), k, where)
-  }
-}
-
-# What a family gets to check of fold k: which rows are left for training and which are `held` out,
+# What a family gets to check of a fold: which rows are left for training and which are `held` out,
 # how they are scored, and for messages the fold's name, the argument that determined it and whether
 # it was drawn.
-new_fold_check <- function(used, foldid, k, about, where) {
-  list(train = used & foldid != k, held = used & foldid == k, measure = about$measure,
-       drawn = about$drawn, argument = fold_argument(about), name = paste0(k, where))
+new_fold_check <- function(used, held, about, name) {
+  out <- seq_along(used) %in% held
+  list(train = used & !out, held = used & out, measure = about$measure, drawn = about$drawn,
+       argument = fold_argument(about), name = name)
 }
 
 # A covariate that varies in one fold only, such as the indicator of a small site, is constant
 # without this fold. Controls that `deconfound` needs can also be missing.
-check_fold_view <- function(problem, weights, k, where) {
+check_fold_view <- function(problem, weights, name) {
   tryCatch({
-    data <- data_at(problem$data, weights, paste0("fold ", k, where))
-    check_rank(data$covariates, weights, problem$control$intercept)
-  }, error = function(e) stop_bad("Without fold ", k, where, ", ", conditionMessage(e)))
+    view <- problem_at(problem, weights, paste("fold", name))
+    check_rank(view$data$covariates, weights, view$control$intercept)
+  }, error = function(e) stop_bad("Without fold ", name, ", ", conditionMessage(e)))
 }
 
-cv_key <- function(problem, folds, group, measure, checkpoint) {
-  if (is.null(checkpoint)) return(NULL)
-  work_key(problem[c("data", "control", "lambda1", "lambda2")], measure, folds$drawn,
-           if (folds$drawn) list(dim(folds$foldid), max(folds$foldid)) else folds$foldid,
+cv_key <- function(problem, folds, group, about) {
+  work_key(problem[c("data", "control", "lambda1", "lambda2")], about$measure, about$drawn,
+           if (about$drawn) list(dim(folds$foldid), max(folds$foldid)) else folds$foldid,
            is.null(folds$inner), as.integer(group))
 }
 
 # ---- the work ------------------------------------------------------------------------------------
 
-# The fit to all rows with positive weight, and the fits without each fold. `foldid` is N x repeats;
-# rows with 0 are not used.
-cross_validate <- function(problem, foldid, measure, weights, store = NULL, progress = NULL,
-                           alive = "") {
-  full <- fit_all_rows(problem, weights, store, progress, alive)
-  folds <- run_tasks(fold_tasks(foldid), fit_fold, problem = problem, weights = weights,
-                     grid = full[c("lambda1", "lambda2")], checkpoint = store,
-                     progress = progress, alive = alive)
-  links <- held_out_links(folds, foldid, length(full$lambda1))
+# The fit to all rows of a view, the fits without each fold, and what they choose.
+cross_validate <- function(view, plan, measure, store = NULL, progress = NULL, alive = "") {
+  full <- fit_all_rows(view, store, progress, alive)
+  folds <- run_plan(view, plan, fit_fold, grid = full[c("lambda1", "lambda2")], checkpoint = store,
+                    progress = progress, alive = alive)
+  links <- held_out_links(folds, plan, length(full$lambda1))
+  foldid <- plan$from$foldid
   scores <- lapply(seq_len(ncol(foldid)), function(k) {
     used <- foldid[, k] > 0
-    fold_scores(measure, matrix(links[used, , k], sum(used)), response_rows(problem$data$y, used),
-                weights[used], foldid[used, k], problem$control$family,
-                lapply(folds[repeat_of(foldid) == k], `[[`, "own"))
+    fold_scores(measure, matrix(links[used, , k], sum(used)),
+                response_rows(view$data$y, used), view$data$weights[used], foldid[used, k],
+                view$control$family, lapply(folds[repeat_of(plan) == k], `[[`, "own"))
   })
-  choose_penalties(list(full = full, folds = folds, links = links, scores = scores), problem,
-                   measure)
+  choose_penalties(list(full = full, folds = folds, links = links, scores = scores), view, measure)
 }
 
-# How many paths are fitted: to all rows, without each fold, and the same inside each outer fold.
-cv_pieces <- function(folds) 1 + sum(apply(folds$foldid, 2, max)) + sum(outer_pieces(folds))
-
-outer_pieces <- function(folds) vapply(folds$inner, function(inner) 1 + max(inner), 0)
-
-fit_all_rows <- function(problem, weights, store, progress, alive) {
-  known <- read_piece(store, "all rows")
-  if (!is.null(known)) {
-    skip_pieces(progress, 1)
-    return(known)
-  }
-  fits <- solve_problem(problem, weights, progress = path_callback(inside_of(progress)),
-                        alive = alive)
-  if (!is.null(store)) write_piece(store, "all rows", fits)
-  tick(progress, "All rows")
-  fits
+fit_fold <- function(view, run, grid, alive, inside = NULL) {
+  fits <- solve_view(view, grid, path_callback(inside), alive)
+  c(run_fields(fits), list(held = run$held, link = view_link(view, fits, run$held)))
 }
 
-# One task per fold and repeat: which rows are held out.
-fold_tasks <- function(foldid) {
-  tasks <- unlist(lapply(seq_len(ncol(foldid)), function(k) {
-    lapply(seq_len(max(foldid[, k])), function(fold) which(foldid[, k] == fold))
-  }), recursive = FALSE)
-  folds <- apply(foldid, 2, max)
-  names(tasks) <- paste0(
-    if (ncol(foldid) > 1) paste0("Repeat ", rep(seq_along(folds), folds), ", fold ") else "Fold ",
-    sequence(folds))
-  tasks
-}
-
-fit_fold <- function(held, problem, weights, grid, alive, inside = NULL) {
-  weights[held] <- 0
-  fits <- solve_problem(problem, weights, grid, path_callback(inside), alive)
-  data <- data_at(problem$data, weights)
-  coefficients <- fit_coefficients(fits, data)
-  link <- linear_predictor(coefficients, data$x, data$covariates, data$offset, held)
-  c(coefficients, list(gap = fits$gap, converged = fits$converged, held = held,
-                       link = unname(link)))
+# The linear predictor of some rows of a view, one column per fit.
+view_link <- function(view, fits, rows) {
+  data <- view$data
+  unname(linear_predictor(fits, data$x, data$covariates, data$offset, rows))
 }
 
 # N x L x repeats: each row predicted by the fits that have not seen it.
-held_out_links <- function(folds, foldid, rows) {
+held_out_links <- function(folds, plan, rows) {
+  foldid <- plan$from$foldid
   links <- array(NA_real_, c(nrow(foldid), rows, ncol(foldid)))
-  which_repeat <- repeat_of(foldid)
+  which_repeat <- repeat_of(plan)
   for (k in seq_along(folds)) links[folds[[k]]$held, , which_repeat[k]] <- folds[[k]]$link
   links
 }
 
-# The repeat to which each task belongs.
-repeat_of <- function(foldid) rep(seq_len(ncol(foldid)), apply(foldid, 2, max))
+# The repeat to which each run belongs.
+repeat_of <- function(plan) vapply(plan$runs, `[[`, 1L, "repetition")
 
 # ---- the choice ----------------------------------------------------------------------------------
 
 # Adds scores, stability over the folds, and the rows of the grid that these choose.
-choose_penalties <- function(cv, problem, measure) {
+choose_penalties <- function(cv, view, measure) {
   score <- summarise_scores(cv$scores)
-  stable <- stability_columns(cv$folds, problem$data$x, problem$data$graph)
+  stable <- stability_columns(cv$folds, view$data$x, view$data$graph)
   larger <- larger_is_better(measure)
   best <- best_row(score$cvm, cv$full, larger)
   index <- c(
@@ -433,10 +389,10 @@ beyond <- function(values, least = 2) {
 
 # ---- the object ----------------------------------------------------------------------------------
 
-new_cv <- function(cv, problem, folds, measure, keep, call) {
+new_cv <- function(cv, problem, foldid, measure, keep, call) {
   fit <- new_fit(cv$full, problem, fit_call(call))
   lambda <- function(row) unlist(fit$grid[row, c("lambda1", "lambda2")])
-  repeats <- ncol(folds$foldid)
+  repeats <- ncol(foldid)
   structure(
     list(call = call, grid = fit$grid, cvm = cv$cvm, cvsd = cv$cvsd, cvup = cv$cvm + cv$cvsd,
          cvlo = cv$cvm - cv$cvsd, nzero = fit$grid$nonzero, es = cv$es, mdc = cv$mdc,
@@ -444,10 +400,8 @@ new_cv <- function(cv, problem, folds, measure, keep, call) {
          lambda.es = lambda(cv$index[["es"]]), index = cv$index,
          edge = grid_edges(fit$grid, cv$index[["min"]], made = !length(problem$lambda1)),
          type.measure = measure,
-         name = measure_label(measure, fit$family), foldid = drop(folds$foldid),
-         fold.fits = lapply(cv$folds, function(fold) {
-           fold[intersect(c("a0", "gamma", "beta", "own", "gap", "converged"), names(fold))]
-         }),
+         name = measure_label(measure, fit$family), foldid = drop(foldid),
+         fold.fits = lapply(cv$folds, run_fields),
          fit.preval = if (keep) if (repeats > 1) cv$links else matrix(cv$links, nrow(cv$links)),
          held.out = chosen_links(cv$links, cv$index),
          y = family_of(fit$family)$numbers(problem$data$y),
@@ -498,17 +452,13 @@ some_numbers <- function(values) {
 # ---- nested --------------------------------------------------------------------------------------
 
 # The whole procedure inside the training rows of each outer fold, scored on the rows held out.
-nested_cv <- function(problem, folds, measure, store, progress) {
-  foldid <- folds$foldid[, 1]
-  tasks <- lapply(seq_along(folds$inner), function(k) {
-    list(held = which(foldid == k), inner = folds$inner[[k]])
-  })
-  names(tasks) <- paste("Outer fold", seq_along(tasks))
-  outer <- run_tasks(tasks, fit_outer_fold, problem = problem, measure = measure,
-                     checkpoint = store, progress = progress, pieces = outer_pieces(folds))
+nested_cv <- function(problem, plan, measure, store, progress) {
+  outer <- run_plan(problem, plan, fit_outer_fold, measure = measure, checkpoint = store,
+                    progress = progress)
   warn_outer_not_converged(outer)
+  foldid <- plan$from$foldid[, 1]
   link <- matrix(NA_real_, length(foldid), 3, dimnames = list(NULL, c("min", "1se", "es")))
-  for (k in seq_along(outer)) link[tasks[[k]]$held, ] <- outer[[k]]$link
+  for (k in seq_along(outer)) link[plan$runs[[k]]$held, ] <- outer[[k]]$link
   scores <- fold_scores(measure, link, problem$data$y, problem$data$weights, foldid,
                         problem$control$family, lapply(outer, `[[`, "own"))
   lambda <- do.call(rbind, lapply(seq_along(outer), function(k) {
@@ -518,16 +468,10 @@ nested_cv <- function(problem, folds, measure, store, progress) {
        lambda = lambda, link = link)
 }
 
-fit_outer_fold <- function(task, problem, measure, alive, inside = NULL) {
-  weights <- problem$data$weights
-  weights[task$held] <- 0
-  cv <- cross_validate(problem, matrix(task$inner), measure, weights,
-                       progress = part_progress(inside), alive = alive)
-  data <- data_at(problem$data, weights)
-  coefficients <- fit_coefficients(cv$full, data)
-  link <- linear_predictor(coefficients, data$x, data$covariates, data$offset, task$held)
-  list(link = unname(link[, cv$index, drop = FALSE]),
-       own = coefficients$own[, cv$index, drop = FALSE],
+fit_outer_fold <- function(view, run, measure, alive, inside = NULL) {
+  cv <- cross_validate(view, run$inner, measure, progress = part_progress(inside), alive = alive)
+  link <- view_link(view, cv$full, run$held)
+  list(link = link[, cv$index, drop = FALSE], own = cv$full$own[, cv$index, drop = FALSE],
        not_converged = not_converged_text(c(list(`All rows` = cv$full), cv$folds)),
        chosen = lapply(cv$full[c("lambda1", "lambda2", "df", "nonzero")], `[`, cv$index))
 }

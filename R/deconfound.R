@@ -1,7 +1,7 @@
 # deconfound = "controls": subtracts from each feature the effects of the covariates, estimated from
 # the controls used for the fit. With Z the covariates, centred at the controls' means, the core
-# uses X - Z B, B = P X, where P = (Z'WZ)^-1 Z'W is least squares on the controls. X is not copied,
-# and only the q coefficients of Z that beta implies are kept: X beta - Z B beta = X beta + Z gamma.
+# uses X - Z B, B = P X, where P = (Z'WZ)^-1 Z'W is least squares on the controls. X is not copied.
+# The core gives the q coefficients of Z that beta implies: X beta - Z B beta = X beta + Z gamma.
 
 # list(z, p, centre) for the core, or NULL. `z` are the coded covariates, `controls` says which rows
 # are controls, `weights` are those of the fit: rows with weight 0 are not used.
@@ -22,17 +22,6 @@ deconfound_map <- function(z, controls, weights) {
   list(z = unname(z), p = p, centre = centre)
 }
 
-# Converts the core's fits on X - Z B to fits on X and Z: the coefficients of Z and the intercept.
-undo_deconfound <- function(fits, map, x) {
-  if (is.null(map)) return(fits)
-  support <- sort(unique(fits$beta_i)) + 1L
-  beta <- new("dgCMatrix", i = match(fits$beta_i + 1L, support) - 1L, p = fits$beta_p,
-              x = fits$beta_x, Dim = c(length(support), length(fits$lambda1)))
-  fits$gamma <- -as.matrix(map$p %*% (x[, support, drop = FALSE] %*% beta))
-  fits$a0 <- fits$a0 - as.vector(crossprod(map$centre, fits$gamma))
-  fits
-}
-
 # ---- arguments -----------------------------------------------------------------------------------
 
 # Was deconfounding requested? Without covariates there is nothing to remove.
@@ -50,16 +39,6 @@ check_deconfound <- function(deconfound, controls, covariates) {
     stop_bad("`covariates` must be given for deconfound = \"controls\": their effects are removed.")
   }
   TRUE
-}
-
-# The data for a fit with these weights: the coded covariates, and the map that removes their
-# effects from x, both learnt from the rows with positive weight.
-data_at <- function(data, weights, others = "rows that are not used for the fit") {
-  data$covariates <- code_covariates(data$coder, weights, others)
-  if (!is.null(data$controls)) {
-    data$map <- deconfound_map(data$covariates, data$controls, weights)
-  }
-  data
 }
 
 control_names <- c("nc", "cn", "hc", "hv", "con", "ctl", "ctr", "ctrl", "control", "controls",

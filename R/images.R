@@ -151,7 +151,7 @@ read_like <- function(files, like, given, na, data, resample, verbose) {
   plan <- list(source = source, grid = grid, na = na, verbose = verbose)
   x <- read_inside(plan, space$mask)$x
   warn_scale(image_stats(x), source$labels, space$usual)
-  new_images(x, image_graph(like), space, source$subjects, source$data, 0L, source$paths)
+  new_images(x, kept_in(like, "graph"), space, source$subjects, source$data, 0L, source$paths)
 }
 
 new_images <- function(x, graph, space, subjects, data = NULL, dropped = 0L, files = NULL) {
@@ -173,10 +173,6 @@ unpack_images <- function(arguments) {
   if (is.null(arguments$graph)) arguments$graph <- images$graph
   arguments$space <- images$space
   arguments
-}
-
-image_graph <- function(object) {
-  if (is.null(object[["graph"]])) object$n2gfl.fit$graph else object$graph
 }
 
 # The matrix of new images for a fit: on the same grid, with the same mask.

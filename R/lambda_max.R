@@ -43,14 +43,5 @@ lambda_max <- function(x, y, graph = NULL, lambda2 = 0, family = c("gaussian", "
   arguments$lambda2 <- if (is.null(graph) && identical(lambda2, 0)) 0
   problem <- check_problem(fit_arguments(arguments))
   lambda2 <- check_lambda_values(lambda2, "lambda2")
-  start_facts(problem, lambda2)$lambda_max
-}
-
-# What is known before any fit: list(lambda_max = one number for each lambda2, effects = see
-# sign_check.R).
-start_facts <- function(problem, lambda2) {
-  data <- data_at(problem$data, problem$data$weights)
-  with_core_errors(data, null_model_cpp(
-    data$x, data$map, data$y, data$weights, data$offset, unpenalised_matrix(data),
-    graph_list(data$graph), data$penalty.factor, lambda2, problem$control))
+  start_facts(problem_at(problem), lambda2)$lambda_max
 }

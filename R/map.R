@@ -110,7 +110,7 @@ map_values <- function(object, what, s, row) {
   row <- map_row(object, s, row)
   beta <- full_fit(object)$beta[, row]
   values <- switch(what, coef = beta, selection = selection_share(object, row),
-                   region = numbered_regions(beta, image_graph(object)))
+                   region = numbered_regions(beta, kept_in(object, "graph")))
   grid <- full_fit(object)$grid[row, ]
   text <- sprintf("n2gfl %s lambda1=%.4g lambda2=%.4g", what, grid$lambda1, grid$lambda2)
   list(values = as.double(values), integer = what == "region", what = what, description = text)

@@ -51,7 +51,7 @@ fitted.n2gfl <- function(object, x, s = NULL, row = NULL, covariates = NULL, off
 fitted.cv.n2gfl <- function(object, x, s = NULL, row = NULL, ...) {
   if (missing(x)) stop_no_data("x", "fitted")
   at <- cv_choice(object, s, row)
-  fitted(object$n2gfl.fit, x, s = at$s, row = at$row, ...)
+  fitted(full_fit(object), x, s = at$s, row = at$row, ...)
 }
 
 #' @rdname fitted.n2gfl
@@ -89,7 +89,7 @@ residuals.cv.n2gfl <- function(object, x, y, s = NULL, row = NULL, ...) {
   if (missing(x)) stop_no_data("x", "residuals")
   if (missing(y)) stop_no_data("y", "residuals")
   at <- cv_choice(object, s, row)
-  residuals(object$n2gfl.fit, x, y, s = at$s, row = at$row, ...)
+  residuals(full_fit(object), x, y, s = at$s, row = at$row, ...)
 }
 
 # exact = TRUE and refit = TRUE need the data by name; otherwise no data may be passed on.
@@ -167,7 +167,7 @@ deviance.n2gfl <- function(object, s = NULL, row = NULL, ...) {
 #' @export
 deviance.cv.n2gfl <- function(object, s = NULL, row = NULL, ...) {
   at <- cv_choice(object, s, row)
-  deviance(object$n2gfl.fit, s = at$s, row = at$row, ...)
+  deviance(full_fit(object), s = at$s, row = at$row, ...)
 }
 
 #' @rdname deviance.n2gfl
@@ -186,7 +186,7 @@ logLik.n2gfl <- function(object, s = NULL, row = NULL, ...) {
 #' @export
 logLik.cv.n2gfl <- function(object, s = NULL, row = NULL, ...) {
   at <- cv_choice(object, s, row)
-  logLik(object$n2gfl.fit, s = at$s, row = at$row, ...)
+  logLik(full_fit(object), s = at$s, row = at$row, ...)
 }
 
 #' @rdname deviance.n2gfl
@@ -199,7 +199,7 @@ nobs.n2gfl <- function(object, ...) {
 
 #' @rdname deviance.n2gfl
 #' @export
-nobs.cv.n2gfl <- function(object, ...) nobs(object$n2gfl.fit, ...)
+nobs.cv.n2gfl <- function(object, ...) nobs(full_fit(object), ...)
 
 #' Fit again with changed arguments
 #'

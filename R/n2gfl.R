@@ -193,99 +193,22 @@ n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"),
   if (...length()) stop_unknown_argument(list(...), fit_argument_names())
   arguments <- as.list(environment())
   call <- call_without_data(match.call())
-  problem <- check_problem(arguments, finite = FALSE)
+  view <- problem_at(check_problem(arguments, finite = FALSE))
   trace <- check_trace(trace.it)
 
   progress <- start_progress("Fitting", trace = trace, unit = "row")
   on.exit(end_progress(progress), add = TRUE)
-  fits <- solve_problem(problem, progress = row_callback(progress))
+  fits <- solve_view(view, progress = row_callback(progress))
   tick(progress, progress$running)
-  warn_wrong_sign(fits$effects, problem)
-  warn_not_converged(fits, problem$control)
-  new_fit(fits, problem, call)
+  warn_wrong_sign(fits$effects, view)
+  warn_not_converged(fits, view$control)
+  new_fit(fits, view, call)
 }
 
-# The arguments of n2gfl(), as a list, checked and in the form that the core takes: what is fitted
-# (`data`), how (`control`), and at which penalties. cv.n2gfl() and similar functions use it, too.
-# `finite = FALSE` saves a pass over x if the next step is solve_problem(), which itself refuses
-# numbers that are not finite.
-check_problem <- function(arguments, finite = TRUE) {
-  arguments <- resolve_outcome(align_arguments(arguments))
-  arguments <- unpack_images(arguments)
-  control <- check_control(arguments)
-  data <- check_data(arguments, control, finite)
-  control$strong <- strong_limits(data$x)
-  family_of(control$family)$announce(arguments$y, data)
-  list(data = data, control = control, lambda1 = check_lambda(arguments$lambda1, "lambda1"),
-       lambda2 = check_lambda(arguments$lambda2, "lambda2"),
-       offset = !is.null(arguments$offset), weighted = !is.null(arguments$weights),
-       rows = arguments$rows)
-}
-
-check_control <- function(arguments) {
-  choice <- function(name, choices) match_choice(arguments[[name]], name, choices)
-  value <- function(check, name) check(arguments[[name]], name)
-  family <- check_family(arguments$family)
-  list(
-    family = family,
-    sign = choice("sign", c("nonnegative", "nonpositive", "free")),
-    penalty = choice("penalty", c("fused", "laplacian")),
-    algorithm = choice("algorithm", c("pursuit", "fista", "ista")),
-    standardize = value(check_flag, "standardize"),
-    intercept = value(check_flag, "intercept") && family_of(family)$intercept,
-    thresh = value(check_positive, "thresh"), maxit = value(check_count, "maxit"),
-    threads = value(check_count, "threads"), nlambda1 = value(check_count, "nlambda1"),
-    nlambda2 = value(check_count, "nlambda2"),
-    lambda.min.ratio = value(check_ratio, "lambda.min.ratio")
-  )
-}
-
-# The arguments of n2gfl() that have a default.
-fit_argument_names <- function() setdiff(names(formals(n2gfl)), c("x", "y", "..."))
-
-# All arguments of n2gfl(): those given, and the defaults for the rest.
-fit_arguments <- function(given) {
-  defaults <- as.list(formals(n2gfl))[fit_argument_names()]
-  lacking <- setdiff(names(defaults), names(given))
-  c(given, lapply(defaults[lacking], eval, baseenv()))
-}
-
-# Fits at the rows of `grid`, or at the problem's own penalties. Folds and resamples of a problem
-# are the same problem with other `weights`: a row with weight 0 has no effect.
-# `alive`, if not "", is a file whose removal stops the work as an interrupt does.
-solve_problem <- function(problem, weights = problem$data$weights, grid = NULL, progress = NULL,
-                          alive = "") {
-  data <- data_at(problem$data, weights)
-  lambda1 <- if (is.null(grid)) problem$lambda1 else grid$lambda1
-  lambda2 <- if (is.null(grid)) problem$lambda2 else grid$lambda2
-  fits <- with_core_errors(data, fit_grid_cpp(
-    data$x, data$map, data$y, weights, data$offset, unpenalised_matrix(data),
-    graph_list(data$graph), data$penalty.factor, lambda1, lambda2, !is.null(grid), problem$control,
-    progress, alive))
-  undo_deconfound(fits, data$map, data$x)
-}
-
-# The core throws types; R knows the argument and looks for the value.
-with_core_errors <- function(data, code) {
-  tryCatch(code, `std::bad_alloc` = function(e) stop_no_memory(data),
-           `n2gfl::NotFinite` = function(e) stop_not_finite(data$x, "x"))
-}
-
-# Covariates that were removed from x are not in the model.
-unpenalised_matrix <- function(data) {
-  if (is.null(data$map)) data$covariates else matrix(0, nrow(data$x), 0)
-}
-
-stop_no_memory <- function(data) {
-  stop_bad("There is not enough memory for the fit: beyond `x` it needs room for some vectors ",
-           "with one number for each of ", count_of(ncol(data$x), "feature"), " and ",
-           count_of(length(data$graph$from), "edge"), ".")
-}
-
+# `fits` is from solve_view(). `problem` may be the view or the problem with the same weights.
 new_fit <- function(fits, problem, call) {
   data <- problem$data
   control <- problem$control
-  coefficients <- fit_coefficients(fits, data)
   grid <- data.frame(
     lambda1 = fits$lambda1, lambda2 = fits$lambda2, df = fits$df, regions = fits$regions,
     nonzero = fits$nonzero, dev.ratio = fits$dev_ratio, gap = fits$gap, iter = fits$iter,
@@ -293,9 +216,9 @@ new_fit <- function(fits, problem, call) {
   )
   solver <- control[c("standardize", "intercept", "algorithm", "thresh", "maxit", "threads")]
   structure(
-    c(coefficients,
+    c(fits[intersect(c("a0", "gamma", "beta", "own"), names(fits))],
       list(grid = grid, nulldev = fits$nulldev, npasses = fits$npasses, nobs = nrow(data$x),
-           dim = dim(coefficients$beta), classnames = data$classnames, family = control$family,
+           dim = dim(fits$beta), classnames = data$classnames, family = control$family,
            sign = control$sign, penalty = control$penalty, penalty.factor = data$penalty.factor,
            control = solver, offset = problem$offset, weighted = problem$weighted, call = call,
            graph = data$graph, space = data$space, coding = attr(data$covariates, "coding"),
@@ -303,24 +226,6 @@ new_fit <- function(fits, problem, call) {
       family_of(control$family)$keep(data)),
     class = "n2gfl"
   )
-}
-
-# What the core returns as a0, gamma and beta, with names; and as `own`, if the family has
-# parameters of its own.
-fit_coefficients <- function(fits, data) {
-  names <- paste0("s", seq_along(fits$lambda1))
-  dim <- c(ncol(data$x), length(names))
-  coefficients <- list(
-    a0 = stats::setNames(fits$a0, names),
-    gamma = if (ncol(data$covariates)) {
-      matrix(fits$gamma, ncol(data$covariates), dim[2],
-             dimnames = list(colnames(data$covariates), names))
-    },
-    beta = new("dgCMatrix", i = fits$beta_i, p = fits$beta_p, x = fits$beta_x, Dim = dim,
-               Dimnames = list(colnames(data$x), names))
-  )
-  if (!is.null(fits$own)) coefficients$own <- fits$own
-  coefficients
 }
 
 # do.call() puts the function and the data themselves into the call; keep their names instead.

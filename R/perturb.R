@@ -54,103 +54,33 @@ perturb.n2gfl <- function(x, y, graph = NULL, ...,
   group <- check_group(align_rows(group, "group", problem$rows), nrow(problem$data$x))
 
   drawn <- draw_runs(perturb, fold_classes(problem_strata(problem)), group, B, fraction)
-  store <- open_checkpoint(checkpoint, if (!is.null(checkpoint)) {
-    work_key("perturb", problem, perturb, dim(drawn), fraction, as.integer(group))
-  })
-  drawn <- remember_runs(store, drawn)
-  store <- store_for_runs(store, drawn)
-  check_runs(problem, drawn)
-  progress <- start_progress("Perturbed fits", 1 + ncol(drawn), trace)
+  resumed <- resume_plan(new_plan(perturb, drawn), checkpoint, work_key(
+    "perturb", problem, perturb, dim(drawn), fraction, as.integer(group)))
+  plan <- resumed$plan
+  check_plan(problem, plan)
+  progress <- start_progress("Perturbed fits", 1 + length(plan$runs), trace)
   on.exit(end_progress(progress), add = TRUE)
-  full <- fit_all_rows(problem, problem$data$weights, store, progress, "")
-  fits <- run_tasks(run_weights(problem, drawn), fit_run, problem = problem,
-                    grid = full[c("lambda1", "lambda2")], checkpoint = store, progress = progress)
+  full <- fit_all_rows(problem_at(problem), resumed$store, progress, "")
+  fits <- run_plan(problem, plan, fit_run, grid = full[c("lambda1", "lambda2")],
+                   checkpoint = resumed$store, progress = progress)
   warn_wrong_sign(full$effects, problem)
   warn_not_converged(full, problem$control)
   warn_folds_not_converged(fits, "runs")
-  new_perturbed(full, fits, problem, drawn, perturb, call)
+  new_perturbed(full, fits, problem, plan, call)
 }
 
-new_perturbed <- function(full, fits, problem, drawn, perturb, call) {
+new_perturbed <- function(full, fits, problem, plan, call) {
   fit <- new_fit(full, problem, call)
   stable <- stability_columns(fits, problem$data$x, problem$data$graph)
   structure(
     list(call = call, grid = fit$grid, es = stable$es, mdc = stable$mdc, fold.fits = unname(fits),
-         n2gfl.fit = fit, perturb = perturb, runs = drawn),
+         n2gfl.fit = fit, perturb = plan$kind, runs = plan$from),
     class = "perturb.n2gfl"
   )
 }
 
-fit_run <- function(weights, problem, grid, alive, inside = NULL) {
-  fits <- solve_problem(problem, weights, grid, path_callback(inside), alive)
-  c(fit_coefficients(fits, data_at(problem$data, weights)),
-    list(gap = fits$gap, converged = fits$converged))
-}
-
-# Observation weights of each run, with the names that errors and checkpoints use.
-run_weights <- function(problem, drawn, name = "Run") {
-  weights <- lapply(seq_len(ncol(drawn)), function(k) problem$data$weights * drawn[, k])
-  stats::setNames(weights, paste(name, seq_along(weights)))
-}
-
-# Work that is resumed must use the runs of its first call, not the runs drawn now.
-remember_runs <- function(store, drawn) {
-  if (is.null(store)) return(drawn)
-  known <- read_piece(store, "runs")
-  if (is.null(known)) write_piece(store, "runs", drawn) else known
-}
-
-# The runs become part of the key. If the file with the runs is lost, other runs are drawn, and the
-# old fits no longer match.
-store_for_runs <- function(store, drawn) {
-  if (!is.null(store)) store$key <- work_key(store$key, drawn)
-  store
-}
-
-# ---- which rows ----------------------------------------------------------------------------------
-
-# How often each row counts in each run: an integer matrix with one column per run.
-draw_runs <- function(perturb, strata, group, B, fraction) {
-  n <- length(strata)
-  if (perturb == "cv") {
-    foldid <- make_folds(strata, min(B, if (is.null(group)) n else nlevels(group)), group)
-    return(outer(foldid, seq_len(max(foldid)), "!=") + 0L)
-  }
-  unit <- if (is.null(group)) seq_len(n) else as.integer(group)
-  units <- switch(perturb,
-    jackknife = 1L - diag(1L, max(unit)),
-    bootstrap = replicate(B, draw_units(unit_strata(strata, unit), 1, TRUE)),
-    subsample = replicate(B, draw_units(unit_strata(strata, unit), fraction, FALSE))
-  )
-  storage.mode(units) <- "integer"
-  units[unit, , drop = FALSE]
-}
-
-# The stratum of each unit; groups with rows of several strata make strata of their own.
-unit_strata <- function(strata, unit) {
-  match_strata <- function(rows) paste(sort(unique(strata[rows])), collapse = " ")
-  as.vector(tapply(seq_along(strata), unit, match_strata))
-}
-
-# How often each unit is drawn, stratum by stratum.
-draw_units <- function(strata, fraction, replace) {
-  drawn <- integer(length(strata))
-  for (stratum in split(seq_along(strata), strata)) {
-    size <- max(1, round(fraction * length(stratum)))
-    chosen <- stratum[sample.int(length(stratum), size, replace)]
-    drawn <- drawn + tabulate(chosen, length(strata))
-  }
-  drawn
-}
-
-# Every run must be a problem that can be fitted.
-check_runs <- function(problem, drawn) {
-  data <- problem$data
-  family <- family_of(problem$control$family)
-  for (k in seq_len(ncol(drawn))) {
-    used <- drawn[, k] > 0 & data$weights > 0
-    family$check_run(response_rows(data$y, used), data$classnames, k)
-  }
+fit_run <- function(view, run, grid, alive, inside = NULL) {
+  run_fields(solve_view(view, grid, path_callback(inside), alive))
 }
 
 # ---- plot and print ------------------------------------------------------------------------------
@@ -169,7 +99,7 @@ plot.perturb.n2gfl <- function(x, ...) {
 print.perturb.n2gfl <- function(x, digits = 3, rows = 40, ...) {
   cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   cat(count_of(length(x$fold.fits), "run"), " (", x$perturb, ") over ",
-      count_of(x$n2gfl.fit$dim[1], "feature"), "\n\n", sep = "")
+      count_of(full_fit(x)$dim[1], "feature"), "\n\n", sep = "")
   table <- data.frame(lambda1 = short_number(x$grid$lambda1, 4),
                       lambda2 = short_number(x$grid$lambda2, 4), df = x$grid$df,
                       nonzero = x$grid$nonzero, es.coef = short_number(x$es[, "coef"], digits),

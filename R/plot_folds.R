@@ -111,7 +111,7 @@ check_models <- function(object) {
     stop_bad("`object` must be a fit from cv.n2gfl() or a list of them, not ", describe(object),
              ".")
   }
-  features <- vapply(models, function(cv) nrow(cv$n2gfl.fit$beta), 0L)
+  features <- vapply(models, function(cv) nrow(full_fit(cv)$beta), 0L)
   if (any(features != features[1])) {
     stop_bad("`object` must hold fits to the same features, but the first has ", features[1],
              " and another ", features[features != features[1]][1], ".")
@@ -134,7 +134,7 @@ check_shown_folds <- function(folds, models, default) {
 # Features by folds, at one row of the grid.
 fold_coefficients <- function(cv, s, row, place) {
   row <- map_row(cv, s, row)
-  features <- nrow(cv$n2gfl.fit$beta)
+  features <- nrow(full_fit(cv)$beta)
   check_features(features, place)
   vapply(cv$fold.fits, function(fold) as.numeric(fold$beta[, row]), numeric(features))
 }

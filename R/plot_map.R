@@ -237,9 +237,7 @@ feature_place <- function(object, name) {
   if (!is.null(surface)) {
     return(list(mesh = c(list(n = sum(surface$mask)), surface[c("coords", "faces", "mask")])))
   }
-  mesh <- if (inherits(object, "n2gfl_graph")) object else {
-    if (inherits(object, "cv.n2gfl")) object$n2gfl.fit$graph else object[["graph"]]
-  }
+  mesh <- if (inherits(object, "n2gfl_graph")) object else kept_in(object, "graph")
   if (!is.null(mesh$coords) && !is.null(mesh$faces)) {
     return(list(mesh = list(n = mesh$n, coords = mesh$coords, faces = mesh$faces,
                             mask = rep(TRUE, mesh$n))))

@@ -68,7 +68,7 @@ feature_names <- function(beta) {
 #' @export
 coef.cv.n2gfl <- function(object, s = NULL, row = NULL, ...) {
   at <- cv_choice(object, s, row)
-  coef(object$n2gfl.fit, s = at$s, row = at$row, ...)
+  coef(full_fit(object), s = at$s, row = at$row, ...)
 }
 
 #' Predictions of a fit
@@ -142,7 +142,7 @@ predict.n2gfl <- function(object, newx, s = NULL, row = NULL,
 #' @export
 predict.cv.n2gfl <- function(object, newx, s = NULL, row = NULL, ...) {
   at <- cv_choice(object, s, row)
-  predict(object$n2gfl.fit, newx, s = at$s, row = at$row, ...)
+  predict(full_fit(object), newx, s = at$s, row = at$row, ...)
 }
 
 # Intercept, features, covariates and offset at the given rows of x, one column per fit.

@@ -61,7 +61,7 @@ region_table <- function(object, atlas = NULL, labels = NULL, s = NULL, row = NU
              "is NULL.")
   }
   map <- table_map(object, s, row)
-  graph <- image_graph(object)
+  graph <- kept_in(object, "graph")
   place <- map_place(object, graph)
   region <- numbered_regions(map$values, graph)
   rows <- lapply(seq_len(max(0, region)), function(k) region_row(which(region == k), k, map, place))

@@ -1,90 +1,188 @@
-# Resampling: the values of images, masks and atlases at the voxels of another grid. Positions are
-# compared in millimetres, so that results do not depend on the order of storage.
+# Resampling plans: which rows each of several fits uses. One object and one run_plan() serve all
+# kinds of perturbed data.
+#
+# A plan is list(kind, from, runs):
+# - `kind` is one of plan_kinds;
+# - `from` is plain data from which the plan can be made again, such as how often each row counts in
+#   each run; checkpoints keep it, because it can be random;
+# - `runs` is a named list; the names appear in errors, progress and checkpoints. A run is a list
+#   with `held`, the rows that it leaves out and that have no influence on it, and `times`, how
+#   often each row counts, or NULL for once. A run inside a plan of outer folds has `inner`, the
+#   plan of the folds among its remaining rows.
+# A run is fitted as a view of the problem with other weights, so x is never copied.
 
-# A source whose images are all on the grid of the first or, if it is given, of `target`: a list
-# with dim, affine and oriented. If `resample` is TRUE, images on another grid are
-# interpolated when they are read; otherwise they are refused.
-on_one_grid <- function(source, target, resample) {
-  # Volumes of one file have one grid.
-  grids <- if (is.null(source$grids)) list(source) else source$grids
-  source$grids <- NULL
-  first <- if (is.null(target)) grids[[1]] else target
-  other <- which(!vapply(grids, same_grid, NA, first))
-  if (!length(other)) return(source)
-  name <- if (is.null(target)) source$labels[1] else "`like`"
-  if (!resample) stop_other_grid(first, grids[[other[1]]], name, source$labels[other[1]])
-  check_oriented(c(list(first), grids[other]), c(name, source$labels[other]))
-  resampled_source(source, grids, first, other)
+# A kind says how its runs are made from `from`, under which name a checkpoint keeps `from`, and how
+# to check before the work that every run can be fitted. A new kind is one line.
+plan_kinds <- function() {
+  list(
+    folds = list(piece = "folds", runs = fold_runs, check = check_fold_runs),
+    `outer folds` = list(piece = "folds", runs = outer_runs, check = check_outer_runs),
+    cv = counted_kind("Run"), bootstrap = counted_kind("Run"), jackknife = counted_kind("Run"),
+    subsample = counted_kind("Run"), pairs = counted_kind("Half"), halves = counted_kind("Half")
+  )
 }
 
-stop_other_grid <- function(a, b, label_a, label_b) {
-  stop_bad("`files` must be on one grid, but ", label_a, " and ", label_b, " have ",
-           grid_difference(a, b), if (isTRUE(a$oriented) && isTRUE(b$oriented)) {
-             paste0(": set resample = TRUE to interpolate all images to the grid of ", label_a)
-           }, ".")
+plan_kind <- function(kind) {
+  all <- plan_kinds()
+  if (!is.character(kind) || length(kind) != 1 || !kind %in% names(all)) {
+    stop_bad("The package has no plan of the kind ", describe(kind), ", only ", quoted(names(all)),
+             ".")
+  }
+  all[[kind]]
 }
 
-check_oriented <- function(grids, labels) {
-  lost <- which(!vapply(grids, function(grid) isTRUE(grid$oriented), NA))[1]
-  if (!is.na(lost)) {
-    stop_bad("`resample` must be FALSE for images that are not placed in millimetres, but ",
-             labels[lost], " has neither sform nor qform.")
+new_plan <- function(kind, from) list(kind = kind, from = from, runs = plan_kind(kind)$runs(from))
+
+# Runs that are given by how often each row counts: a matrix with one column per run.
+counted_kind <- function(name) {
+  force(name)
+  list(piece = "runs", check = check_counted_runs, runs = function(from) {
+    runs <- lapply(seq_len(ncol(from)), function(k) {
+      list(held = which(from[, k] == 0), times = from[, k])
+    })
+    stats::setNames(runs, paste(name, seq_along(runs)))
+  })
+}
+
+# Each fold of each repeat, numbered within its repeat. `from` is what check_folds() gives; rows
+# with foldid 0 have no weight.
+fold_runs <- function(from) {
+  foldid <- from$foldid
+  folds <- unname(apply(foldid, 2, max))
+  repetition <- rep(seq_along(folds), folds)
+  fold <- sequence(folds)
+  runs <- lapply(seq_along(fold), function(k) {
+    list(held = which(foldid[, repetition[k]] == fold[k]), fold = fold[k],
+         repetition = repetition[k])
+  })
+  of <- if (length(folds) > 1) paste0("Repeat ", repetition, ", fold ") else "Fold "
+  stats::setNames(runs, paste0(of, fold))
+}
+
+# The folds of the first repeat, with the folds inside of each.
+outer_runs <- function(from) {
+  runs <- lapply(seq_along(from$inner), function(k) {
+    inner <- new_plan("folds", list(foldid = matrix(from$inner[[k]]), inner = NULL))
+    list(held = which(from$foldid[, 1] == k), inner = inner)
+  })
+  stats::setNames(runs, paste("Outer fold", seq_along(runs)))
+}
+
+# ---- the work ------------------------------------------------------------------------------------
+
+# The answers of all runs, under their names, in parallel if the user has set a plan for that.
+# `work(view, run, ..., alive, inside)` gets the view of the problem with the run's weights; for the
+# other arguments see run_tasks().
+run_plan <- function(problem, plan, work, ..., checkpoint = NULL, progress = NULL, alive = "") {
+  run_tasks(plan$runs, work_on_run, problem = problem, on_view = work, ..., alive = alive,
+            checkpoint = checkpoint, progress = progress, pieces = plan_pieces(plan))
+}
+
+# How many paths each run fits: one, or inside an outer fold one to all rows and one for each fold.
+plan_pieces <- function(plan) {
+  vapply(plan$runs, function(run) 1 + length(run$inner$runs), 1, USE.NAMES = FALSE)
+}
+
+work_on_run <- function(run, problem, on_view, ..., alive, inside = NULL) {
+  view <- problem_at(problem, run_weights(run, problem$data$weights))
+  on_view(view, run, ..., alive = alive, inside = inside)
+}
+
+# The observation weights of a run.
+run_weights <- function(run, weights) {
+  if (!is.null(run$times)) weights <- weights * run$times
+  weights[run$held] <- 0
+  weights
+}
+
+# What is kept of the fits of a run.
+run_fields <- function(fits) {
+  fits[intersect(c("a0", "gamma", "beta", "own", "gap", "converged"), names(fits))]
+}
+
+# The path of a view, which is a piece of work like a run.
+fit_all_rows <- function(view, store, progress, alive) {
+  known <- read_piece(store, "all rows")
+  if (!is.null(known)) {
+    skip_pieces(progress, 1)
+    return(name_fits(known, view))
+  }
+  fits <- core_fits(view, progress = path_callback(inside_of(progress)), alive = alive)
+  if (!is.null(store)) write_piece(store, "all rows", fits)
+  tick(progress, "All rows")
+  name_fits(fits, view)
+}
+
+# ---- before the work -----------------------------------------------------------------------------
+
+# Work that is resumed must use the plan of its first call, not what was drawn now. The plan becomes
+# part of the key: if the file with it is lost, others are drawn, and the old pieces no longer
+# match. list(plan, store), the store being NULL if `folder` is; `key` is not even computed then.
+resume_plan <- function(plan, folder, key) {
+  store <- open_checkpoint(folder, key)
+  if (is.null(store)) return(list(plan = plan, store = NULL))
+  piece <- plan_kind(plan$kind)$piece
+  from <- read_piece(store, piece) %or% write_piece(store, piece, plan$from)
+  store$key <- do.call(work_key, c(store$key, if (is.list(from)) unname(from) else list(from)))
+  list(plan = new_plan(plan$kind, from), store = store)
+}
+
+# Stops if one of the runs cannot be used. `about` is what the checks of folds need besides.
+check_plan <- function(problem, plan, about = NULL) {
+  plan_kind(plan$kind)$check(problem, plan, about)
+}
+
+check_counted_runs <- function(problem, plan, about) {
+  data <- problem$data
+  family <- family_of(problem$control$family)
+  for (k in seq_along(plan$runs)) {
+    used <- run_weights(plan$runs[[k]], data$weights) > 0
+    family$check_run(response_rows(data$y, used), data$classnames, k)
   }
 }
 
-# One volume at a time is in memory twice, on its own grid and on the new one.
-resampled_source <- function(source, grids, target, other) {
-  read <- source$read
-  one <- length(grids) == 1
-  source$resampled <- one | seq_len(source$n) %in% other
-  source$read <- function(i) {
-    volume <- read(i)
-    if (!source$resampled[i]) return(volume)
-    on.exit(free_volume_cpp(volume), add = TRUE)
-    grid <- grids[[if (one) 1 else i]]
-    resample_cpp(volume, as.integer(grid$dim), solve(grid$affine) %*% target$affine,
-                 as.integer(target$dim))
+# ---- which rows ----------------------------------------------------------------------------------
+
+# How often each row counts in each run: an integer matrix with one column per run.
+draw_runs <- function(perturb, strata, group, B, fraction) {
+  n <- length(strata)
+  if (perturb == "cv") {
+    foldid <- make_folds(strata, min(B, if (is.null(group)) n else nlevels(group)), group)
+    return(outer(foldid, seq_len(max(foldid)), "!=") + 0L)
   }
-  source$dim <- target$dim
-  source$affine <- target$affine
-  source$narrow <- FALSE
-  source
+  unit <- if (is.null(group)) seq_len(n) else as.integer(group)
+  units <- switch(perturb,
+    jackknife = 1L - diag(1L, max(unit)),
+    bootstrap = replicate(B, draw_units(unit_strata(strata, unit), 1, TRUE)),
+    subsample = replicate(B, draw_units(unit_strata(strata, unit), fraction, FALSE))
+  )
+  storage.mode(units) <- "integer"
+  units[unit, , drop = FALSE]
 }
 
-# The mask at the points of its grid that are nearest to the voxels of the images; FALSE outside.
-resample_mask <- function(mask, grid) {
-  check_oriented(list(mask, grid), c("the mask", grid$labels[1]))
-  mm <- voxel_mm(grid$affine, arrayInd(seq_len(prod(grid$dim)), grid$dim))
-  inside <- array(nearest_values(mask, mm), grid$dim) != 0
-  if (!any(inside)) {
-    stop_bad("`mask` must have a voxel on the grid of the images, but all its nonzero voxels are ",
-             "outside of it.")
+# The stratum of each unit; groups with rows of several strata make strata of their own.
+unit_strata <- function(strata, unit) {
+  match_strata <- function(rows) paste(sort(unique(strata[rows])), collapse = " ")
+  as.vector(tapply(seq_along(strata), unit, match_strata))
+}
+
+# How often each unit is drawn, stratum by stratum.
+draw_units <- function(strata, fraction, replace) {
+  drawn <- integer(length(strata))
+  for (stratum in split(seq_along(strata), strata)) {
+    size <- max(1, round(fraction * length(stratum)))
+    chosen <- stratum[sample.int(length(stratum), size, replace)]
+    drawn <- drawn + tabulate(chosen, length(strata))
   }
-  inside
+  drawn
 }
 
-# The value at the grid point nearest to each position; 0 outside of the image.
-nearest_values <- function(image, mm) {
-  # Shift positions slightly to the right, front and top: for a position midway between two points
-  # of the grid, the order of storage must not decide.
-  mm <- sweep(mm, 2, c(1, 2, 3) * 1e-5, "+")
-  back <- solve(image$affine)
-  index <- round(sweep(mm %*% t(back[1:3, 1:3]), 2, back[1:3, 4], "+")) + 1
-  within <- index >= 1 & sweep(index, 2, image$dim, "<=")
-  within <- within[, 1] & within[, 2] & within[, 3]
-  values <- integer(nrow(mm))
-  values[within] <- image$values[index[within, , drop = FALSE]]
-  values
-}
-
-# Are these the same voxels, stored in another order?
-same_voxels <- function(a, b) {
-  way <- solve(a$affine) %*% b$affine
-  whole <- round(way)
-  if (any(abs(way - whole) > affine_tolerance)) return(FALSE)
-  turn <- abs(whole[1:3, 1:3])
-  if (any(rowSums(turn) != 1 | colSums(turn) != 1)) return(FALSE)
-  corners <- rbind(c(0, 0, 0), b$dim - 1)
-  ends <- sweep(corners %*% t(whole[1:3, 1:3]), 2, whole[1:3, 4], "+")
-  all(apply(ends, 2, min) == 0) && all(apply(ends, 2, max) == a$dim - 1)
+# Zeros and ones, one column per half; the two halves of a pair are adjacent columns.
+draw_halves <- function(strata, group, B, sampling.type) {
+  first <- replicate(B, make_folds(strata, 2L, group) == 1L)
+  if (sampling.type == "MB") return(first + 0L)
+  halves <- matrix(0L, length(strata), 2 * B)
+  halves[, 2 * seq_len(B) - 1] <- first
+  halves[, 2 * seq_len(B)] <- !first
+  halves
 }

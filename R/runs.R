@@ -25,7 +25,7 @@ grid_source <- function(object) {
   list(grid = object$grid, runs = function(row) runs_at(fold.fits, row), es = object$es,
        cvm = object$cvm, cvsd = object$cvsd, name = object$name, index = object$index,
        larger = !is.null(object$cvm) && larger_is_better(object$type.measure),
-       graph = object$n2gfl.fit$graph, space = object$n2gfl.fit$space)
+       graph = kept_in(object, "graph"), space = kept_in(object, "space"))
 }
 
 # A sparse d x K matrix from a list of coefficient vectors or a matrix.

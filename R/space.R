@@ -27,8 +27,7 @@ space_header <- function(dim, affine) {
 # The space of images, of a fit to them, or of a cross-validation.
 image_space <- function(object, name = "object") {
   if (inherits(object, "n2gfl_space")) return(object)
-  if (is.list(object) && is.null(object[["space"]])) object <- object[["n2gfl.fit"]]
-  space <- if (is.list(object)) object[["space"]]
+  space <- if (is.list(object)) kept_in(object, "space")
   if (is_surface(space)) {
     stop_bad("`", name, "` must be made from images, with voxels, not from surfaces.")
   }

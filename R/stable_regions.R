@@ -51,7 +51,7 @@ stable_regions <- function(object, s = NULL, row = NULL, graph = NULL, cutoff = 
 
 # The features whose regions are reported.
 reported_features <- function(object, row, prob, cutoff) {
-  if (is_run_object(object)) return(column_entries(object$n2gfl.fit$beta, row)$i + 1L)
+  if (is_run_object(object)) return(column_entries(full_fit(object)$beta, row)$i + 1L)
   if (inherits(object, "stabsel.n2gfl")) return(unname(object$selected))
   which(prob >= cutoff - 1e-9)
 }

@@ -72,21 +72,19 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
   group <- check_group(align_rows(group, "group", problem$rows), nrow(problem$data$x))
 
   halves <- draw_halves(problem_strata(problem), group, bound$B, bound$sampling.type)
-  store <- open_checkpoint(checkpoint, if (!is.null(checkpoint)) {
-    work_key("stabsel", problem, bound$q, dim(halves), bound$sampling.type, as.integer(group))
-  })
-  halves <- remember_runs(store, halves)
-  store <- store_for_runs(store, halves)
-  check_runs(problem, halves)
-  null <- start_facts(problem, 0)
+  kind <- if (bound$sampling.type == "SS") "pairs" else "halves"
+  resumed <- resume_plan(new_plan(kind, halves), checkpoint, work_key(
+    "stabsel", problem, bound$q, dim(halves), bound$sampling.type, as.integer(group)))
+  plan <- resumed$plan
+  check_plan(problem, plan)
+  null <- start_facts(problem_at(problem), 0)
   warn_wrong_sign(null$effects, problem)
   # The geometric middle of the sequence that n2gfl() makes.
   if (!length(problem$lambda2)) problem$lambda2 <- 0.03 * null$lambda_max
-  problem$control$pmax <- bound$q
-  progress <- start_progress("Stability selection", ncol(halves), trace)
+  progress <- start_progress("Stability selection", length(plan$runs), trace)
   on.exit(end_progress(progress), add = TRUE)
-  chosen <- run_tasks(run_weights(problem, halves, "Half"), select_features, problem = problem,
-                      checkpoint = store, progress = progress)
+  chosen <- run_plan(problem, plan, select_features, q = bound$q, checkpoint = resumed$store,
+                     progress = progress)
   new_stabsel(chosen, bound, problem, call)
 }
 
@@ -104,26 +102,17 @@ check_stabsel_problem <- function(x, y, graph, given) {
   problem
 }
 
-# Zeros and ones, one column per half; the two halves of a pair are adjacent columns.
-draw_halves <- function(strata, group, B, sampling.type) {
-  first <- replicate(B, make_folds(strata, 2L, group) == 1L)
-  if (sampling.type == "MB") return(first + 0L)
-  halves <- matrix(0L, length(strata), 2 * B)
-  halves[, 2 * seq_len(B) - 1] <- first
-  halves[, 2 * seq_len(B)] <- !first
-  halves
-}
-
-# The features of the last fit before more than `pmax` have entered.
-select_features <- function(weights, problem, alive, inside = NULL) {
-  fits <- solve_problem(problem, weights, progress = path_callback(inside), alive = alive)
-  rows <- length(fits$lambda1)
-  entered <- length(unique(fits$beta_i))
-  last <- if (entered > problem$control$pmax) rows - 1L else rows
+# The features of the last fit before more than `q` have entered.
+select_features <- function(view, run, q, alive, inside = NULL) {
+  fits <- solve_view(view, progress = path_callback(inside), alive = alive, pmax = q)
+  beta <- fits$beta
+  rows <- ncol(beta)
+  entered <- length(unique(beta@i))
+  last <- if (entered > q) rows - 1L else rows
   # More than q unpenalised features can be nonzero in the first fit.
-  range <- if (last > 0) fits$beta_p[last + 0:1] else c(0L, 0L)
+  range <- if (last > 0) beta@p[last + 0:1] else c(0L, 0L)
   at <- seq.int(range[1] + 1L, length.out = range[2] - range[1])
-  list(features = fits$beta_i[at], converged = fits$converged, gap = fits$gap,
+  list(features = beta@i[at], converged = fits$converged, gap = fits$gap,
        too_large = !length(at) && last < rows)
 }
 

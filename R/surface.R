@@ -57,7 +57,7 @@ is_surface <- function(space) inherits(space, "n2gfl_surface")
 
 # The surface of a fit, or NULL if it was made from something else.
 map_surface <- function(object) {
-  space <- if (is.null(object[["space"]])) object[["n2gfl.fit"]][["space"]] else object[["space"]]
+  space <- kept_in(object, "space")
   if (is_surface(space)) space
 }
 

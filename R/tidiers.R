@@ -114,7 +114,7 @@ augment.n2gfl <- function(x, newx, y = NULL, data = NULL, s = NULL, row = NULL,
 augment.cv.n2gfl <- function(x, newx, y = NULL, data = NULL, s = NULL, row = NULL, ...) {
   if (missing(newx)) stop_no_data("newx", "augment")
   at <- cv_choice(x, s, row)
-  augment.n2gfl(x$n2gfl.fit, newx, y, data, s = at$s, row = at$row, ...)
+  augment.n2gfl(full_fit(x), newx, y, data, s = at$s, row = at$row, ...)
 }
 
 check_data_frame <- function(data, n) {

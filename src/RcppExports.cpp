@@ -12,8 +12,8 @@ Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
 // fit_grid_cpp
-Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda1, const std::vector<double>& lambda2, const bool paired, const Rcpp::List& control, const Rcpp::Nullable<Rcpp::Function>& progress, const std::string& alive);
-RcppExport SEXP _n2gfl_fit_grid_cpp(SEXP xSEXP, SEXP mapSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP pairedSEXP, SEXP controlSEXP, SEXP progressSEXP, SEXP aliveSEXP) {
+Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda1, const std::vector<double>& lambda2, const bool paired, const double pmax, const Rcpp::List& control, const Rcpp::Nullable<Rcpp::Function>& progress, const std::string& alive);
+RcppExport SEXP _n2gfl_fit_grid_cpp(SEXP xSEXP, SEXP mapSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP pairedSEXP, SEXP pmaxSEXP, SEXP controlSEXP, SEXP progressSEXP, SEXP aliveSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const SEXP >::type x(xSEXP);
@@ -27,10 +27,11 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const std::vector<double>& >::type lambda1(lambda1SEXP);
     Rcpp::traits::input_parameter< const std::vector<double>& >::type lambda2(lambda2SEXP);
     Rcpp::traits::input_parameter< const bool >::type paired(pairedSEXP);
+    Rcpp::traits::input_parameter< const double >::type pmax(pmaxSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
     Rcpp::traits::input_parameter< const Rcpp::Nullable<Rcpp::Function>& >::type progress(progressSEXP);
     Rcpp::traits::input_parameter< const std::string& >::type alive(aliveSEXP);
-    rcpp_result_gen = Rcpp::wrap(fit_grid_cpp(x, map, y, weights, offset, covariates, graph, penalty_factor, lambda1, lambda2, paired, control, progress, alive));
+    rcpp_result_gen = Rcpp::wrap(fit_grid_cpp(x, map, y, weights, offset, covariates, graph, penalty_factor, lambda1, lambda2, paired, pmax, control, progress, alive));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -253,7 +254,7 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
-    {"_n2gfl_fit_grid_cpp", (DL_FUNC) &_n2gfl_fit_grid_cpp, 14},
+    {"_n2gfl_fit_grid_cpp", (DL_FUNC) &_n2gfl_fit_grid_cpp, 15},
     {"_n2gfl_null_model_cpp", (DL_FUNC) &_n2gfl_null_model_cpp, 10},
     {"_n2gfl_all_finite_cpp", (DL_FUNC) &_n2gfl_all_finite_cpp, 1},
     {"_n2gfl_hash_cpp", (DL_FUNC) &_n2gfl_hash_cpp, 1},

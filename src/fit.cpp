@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "glue.h"
@@ -52,7 +53,7 @@ n2gfl::Design as_design(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map) {
 }
 
 // Calls make(), which makes a path, and words the core's errors with the names of R's arguments.
-// R/n2gfl.R words NotFinite, because it looks for the value.
+// R/problem.R words NotFinite, because it looks for the value.
 template <class Make>
 auto worded(const Make& make) {
   try {
@@ -63,15 +64,27 @@ auto worded(const Make& make) {
   }
 }
 
+// What was removed from x. The core fits X - (Z - centre) B; without a map B is empty.
+struct Removed {
+  Eigen::MatrixXd effects;  // B
+  Eigen::VectorXd centre;   // of the covariates among the controls
+};
+
+Removed removed_effects(const n2gfl::Design& design, const Rcpp::Nullable<Rcpp::List>& map) {
+  if (map.isNull()) return {};
+  const Rcpp::List given(map.get());
+  return {design.effects(), Rcpp::as<Eigen::VectorXd>(given["centre"])};
+}
+
 // Collects the fits of a grid's rows as the vectors of R's result.
 class Collector {
  public:
+  explicit Collector(Removed removed) : removed_(std::move(removed)) {}
+
   void add(const n2gfl::Penalties& row, const n2gfl::Fit& fit) {
     lambda1_.push_back(row.lambda1);
     lambda2_.push_back(row.lambda2);
-    intercept_.push_back(fit.intercept);
-    const double* gamma = fit.covariates.data();
-    gamma_.insert(gamma_.end(), gamma, gamma + fit.covariates.size());
+    add_unpenalised(fit);
     pieces_.push_back(fit.pieces);
     regions_.push_back(fit.regions);
     nonzero_.push_back(static_cast<int>(fit.index.size()));
@@ -100,6 +113,22 @@ class Collector {
   }
 
  private:
+  // Covariates that were removed from x get the coefficients that beta implies, so that predictions
+  // need X and Z only: X beta - (Z - centre) B beta = X beta + (Z - centre) gamma.
+  void add_unpenalised(const n2gfl::Fit& fit) {
+    double intercept = fit.intercept;
+    Eigen::VectorXd gamma = fit.covariates;
+    if (removed_.effects.size() > 0) {
+      gamma = Eigen::VectorXd::Zero(removed_.effects.rows());
+      for (std::size_t k = 0; k < fit.index.size(); ++k)
+        gamma -= fit.value[k] * removed_.effects.col(fit.index[k]);
+      intercept -= removed_.centre.dot(gamma);
+    }
+    intercept_.push_back(intercept);
+    gamma_.insert(gamma_.end(), gamma.data(), gamma.data() + gamma.size());
+  }
+
+  Removed removed_;
   std::vector<double> lambda1_, lambda2_, intercept_, gamma_, deviance_ratio_, gap_, value_;
   std::vector<int> pieces_, regions_, nonzero_, iterations_, index_, starts_{0};
   std::vector<bool> converged_;
@@ -130,29 +159,29 @@ std::vector<n2gfl::Penalties> pairs(const std::vector<double>& lambda1,
 }  // namespace
 
 // `paired`: the k-th lambda1 belongs to the k-th lambda2, as in the rows of an existing grid;
-// otherwise every lambda1 is combined with every lambda2.
+// otherwise every lambda1 is combined with every lambda2. `pmax`: the last row is the one in which
+// more than that many features have entered (stability selection needs no more), or infinite.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
                         const Eigen::VectorXd& y, const Eigen::VectorXd& weights,
                         const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates,
                         const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor,
                         const std::vector<double>& lambda1, const std::vector<double>& lambda2,
-                        const bool paired, const Rcpp::List& control,
+                        const bool paired, const double pmax, const Rcpp::List& control,
                         const Rcpp::Nullable<Rcpp::Function>& progress, const std::string& alive) {
   const n2gfl::Graph core_graph = as_core_graph(graph);
   n2gfl::Poll poll = interrupt_poll(alive);
+  n2gfl::Design design = as_design(x, map);
+  Collector fits(removed_effects(design, map));
   const auto made = worded([&] {
-    return std::make_unique<n2gfl::Path>(as_design(x, map), y, weights, offset, covariates,
+    return std::make_unique<n2gfl::Path>(std::move(design), y, weights, offset, covariates,
                                          core_graph, penalty_factor, as_settings(control), poll);
   });
   n2gfl::Path& path = *made;
   const std::vector<n2gfl::Penalties> grid =
       paired ? pairs(lambda1, lambda2) : path.grid(lambda1, lambda2);
   const int rows = static_cast<int>(grid.size());
-  // Stability selection needs a path only until `pmax` features have been selected.
-  const int most = control.containsElementNamed("pmax") ? Rcpp::as<int>(control["pmax"]) : -1;
-  Collector fits;
-  for (int row = 0; row < rows && (most < 0 || fits.entered() <= most); ++row) {
+  for (int row = 0; row < rows && fits.entered() <= pmax; ++row) {
     if (progress.isNotNull()) {
       const Rcpp::Function show(progress.get());
       show(row + 1, rows, grid[row].lambda1, grid[row].lambda2);

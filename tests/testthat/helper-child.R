@@ -51,16 +51,16 @@ process_gone <- function(pid) {
 # starts; every fold writes the number of the process that computes it.
 endless_fold <- quote({
   real <- n2gfl:::fit_fold
-  utils::assignInNamespace("fit_fold", function(held, problem, ...) {
+  utils::assignInNamespace("fit_fold", function(view, run, ...) {
     writeLines("", file.path(folder, paste0("worker-", Sys.getpid())))
-    if (3 %in% held) {
+    if (3 %in% run$held) {
       file.create(file.path(folder, "reached"))
       if (given$where == "R") repeat Sys.sleep(1)
       # plain gradient steps on columns of very different size need days
-      problem$control[c("algorithm", "thresh", "maxit")] <- list("ista", 1e-300, 2147483647L)
-      problem$data$x <- sweep(problem$data$x, 2, 10^seq(0, 6, length.out = 12), "*")
+      view$control[c("algorithm", "thresh", "maxit")] <- list("ista", 1e-300, 2147483647L)
+      view$data$x <- sweep(view$data$x, 2, 10^seq(0, 6, length.out = 12), "*")
     }
-    real(held, problem, ...)
+    real(view, run, ...)
   }, "n2gfl")
   if (given$plan != "sequential") future::plan(given$plan, workers = 2)
   do.call(cv.n2gfl, given$call)

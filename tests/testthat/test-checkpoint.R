@@ -254,13 +254,12 @@ test_that("two runs in one folder do not disturb each other", {
   problem <- check_problem(fit_arguments(list(x = data$x, y = data$y, graph = data$graph,
                                               lambda1 = c(0.5, 0.1), lambda2 = 0.1)))
   runs <- lapply(1:2, function(k) {
-    foldid <- matrix(make_folds(data$y, 3))
-    list(foldid = foldid, inner = NULL, drawn = TRUE,
-         store = store_for_folds(open_checkpoint(folder, "the same work"), list(foldid = foldid)))
+    plan <- new_plan("folds", list(foldid = matrix(make_folds(data$y, 3)), inner = NULL))
+    unlink(file.path(folder, "folds.piece"))
+    resume_plan(plan, folder, "the same work")
   })
-  cross <- function(run, store) {
-    cross_validate(problem, run$foldid, "mse", problem$data$weights, store)
-  }
+  expect_false(identical(runs[[1]]$plan, runs[[2]]$plan))
+  cross <- function(run, store) cross_validate(problem_at(problem), run$plan, "mse", store)
   alone <- lapply(runs, cross, store = NULL)
   expect_identical(cross(runs[[1]], runs[[1]]$store), alone[[1]])
   expect_identical(cross(runs[[2]], runs[[2]]$store), alone[[2]])

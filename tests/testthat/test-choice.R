@@ -82,3 +82,22 @@ test_that("what to try beyond an edge agrees with the sequence of lambda1", {
   expect_identical(run(lambda1 = c(1, 0.1, 0.01)), "try lambda1 down to 0.001")
   expect_match(run(nlambda1 = 3), "(lambda.min.ratio", fixed = TRUE)
 })
+
+test_that("the fit inside of an object, and what is kept with it", {
+  fit <- make_fit(cbind(c(1, 0, 0), c(1, 1, 0)), graph_chain(3), 2:1, 1)
+  fit$space <- "here"
+  cv <- structure(list(n2gfl.fit = fit, graph = NULL), class = "cv.n2gfl")
+  for (object in list(fit, cv, structure(unclass(cv), class = "perturb.n2gfl"))) {
+    expect_identical(fit_inside(object), fit)
+    expect_identical(full_fit(object), fit)
+    expect_identical(kept_in(object, "graph"), fit$graph)
+    expect_identical(kept_in(object, "space"), "here")
+  }
+  own <- structure(list(graph = graph_chain(2)), class = "stabsel.n2gfl")
+  expect_identical(kept_in(own, "graph"), graph_chain(2))
+  expect_null(kept_in(own, "space"))
+  for (object in list(own, list(), 1:3, "a", NULL)) {
+    expect_null(fit_inside(object))
+    expect_error(full_fit(object), "must be a fit from n2gfl")
+  }
+})

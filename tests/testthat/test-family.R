@@ -150,14 +150,14 @@ with_slots <- function(family, slots) replace(family, names(slots), slots)
 # The core does not know this family: it fits the times by least squares, and returns the number of
 # nonzero coefficients as the family's own parameter.
 local_toy_family <- function(frame = parent.frame()) {
-  real <- solve_problem
+  real <- core_fits
   local_replaced("families", function() {
     list(gaussian = gaussian_family(), toy = toy_family())
   }, frame)
-  local_replaced("solve_problem", function(problem, ...) {
-    problem$data$y <- problem$data$y[, "time"]
-    problem$control$family <- "gaussian"
-    fits <- real(problem, ...)
+  local_replaced("core_fits", function(view, ...) {
+    view$data$y <- view$data$y[, "time"]
+    view$control$family <- "gaussian"
+    fits <- real(view, ...)
     fits$own <- rbind(shift = fits$nonzero + 0)
     fits
   }, frame)

@@ -72,7 +72,7 @@ test_that("effects are counted as t tests count them, also of sparse x", {
   effects <- function(x, ...) {
     problem <- check_problem(fit_arguments(list(x = x, y = y, graph = graph_chain(40),
                                                 family = "binomial", ...)))
-    start_facts(problem, 0)$effects
+    start_facts(problem_at(problem), 0)$effects
   }
   limit <- strong_limits(x)[1]
   counts <- c(sum(t < -limit), sum(t > limit), sum(t < -3), sum(t > 3))

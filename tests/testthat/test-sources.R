@@ -12,3 +12,15 @@ test_that("no name is defined twice", {
   }))
   expect_identical(names[duplicated(names)], character(0))
 })
+
+test_that("one function knows where an object keeps its fit", {
+  skip_in_check()  # there are no sources there
+  skip_on_covr()
+  files <- dir(test_path("..", "..", "R"), pattern = "\\.R$", full.names = TRUE)
+  uses <- unlist(lapply(files, function(file) {
+    code <- sub("#.*", "", readLines(file))
+    # the constructors name the field
+    rep(basename(file), sum(grepl("n2gfl[.]fit\\b(?! = )", code, perl = TRUE)))
+  }))
+  expect_identical(uses, "choice.R")
+})

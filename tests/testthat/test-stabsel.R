@@ -120,13 +120,13 @@ test_that("selections print and draw", {
 test_that("a path that stops early equals the beginning of the whole path", {
   problem <- check_problem(fit_arguments(list(x = data$x, y = data$y, graph = data$graph,
                                               lambda2 = 0.05)))
-  whole <- solve_problem(problem)
-  problem$control$pmax <- 5L
-  part <- solve_problem(problem)
+  view <- problem_at(problem)
+  whole <- solve_view(view)
+  part <- solve_view(view, pmax = 5)
   rows <- seq_along(part$lambda1)
   expect_lt(length(rows), length(whole$lambda1))
   for (name in c("a0", "lambda1", "df", "gap", "converged")) {
     expect_identical(part[[name]], whole[[name]][rows])
   }
-  expect_identical(part$beta_x, whole$beta_x[seq_along(part$beta_x)])
+  expect_identical(part$beta, whole$beta[, rows])
 })

@@ -126,7 +126,7 @@ endless_work <- function(alive) {
   problem <- check_problem(fit_arguments(list(
     x = sweep(data$x, 2, 10^seq(0, 6, length.out = 12), "*"), y = data$y, graph = data$graph,
     lambda1 = 0.1, lambda2 = 0.1, algorithm = "ista", thresh = 1e-300, maxit = 2147483647)))
-  solve_problem(problem, alive = alive)
+  solve_view(problem_at(problem), alive = alive)
 }
 
 test_that("work stops when the session that waits for it has been killed", {

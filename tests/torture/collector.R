@@ -19,10 +19,10 @@ invisible(loadNamespace("RNifti"))
 
 # A function that makes a fit without the R code around it, which would only take time here.
 fit <- function(x, family = "gaussian", ...) {
-  problem <- glue$check_problem(glue$fit_arguments(list(
+  view <- glue$problem_at(glue$check_problem(glue$fit_arguments(list(
     x = x, y = if (family == "gaussian") y else as.numeric(y > 0), graph = graph, family = family,
-    lambda1 = c(0.2, 0.05), lambda2 = 0.05, covariates = cbind(a = sin(1:12)), ...)))
-  function() glue$solve_problem(problem)
+    lambda1 = c(0.2, 0.05), lambda2 = 0.05, covariates = cbind(a = sin(1:12)), ...))))
+  function() glue$solve_view(view)
 }
 edges <- glue$graph_list(graph_chain(12))
 read <- function(k) {

@@ -28,6 +28,9 @@ class Design {
   double counted_rows() const { return counted_rows_; }  // rows with weight
   double scale(int j) const { return scale_.size() > 0 ? mirror_ * scale_[j] : mirror_; }
 
+  // The b_j as columns; empty if no nuisance effects are removed.
+  const MatrixXd& effects() const { return effects_; }
+
   void mirror() { mirror_ = -mirror_; }
 
   // Z: rows x q, P: q x rows. Rows in which P is zero do not influence what is removed.
