@@ -127,13 +127,3 @@ stability_columns <- function(fold.fits, x, graph = NULL) {
   }, numeric(3))
   list(es = cbind(coef = values[1, ], fit = values[2, ]), mdc = values[3, ])
 }
-
-# The row of lambda.es: the smallest ES among the rows within one standard error of the best score
-# that have no more regions than the best row.
-choose_es <- function(cvm, cvsd, grid, index_min, es_fit, bigger_is_better) {
-  loss <- if (bigger_is_better) cvm[index_min] - cvm else cvm - cvm[index_min]
-  near <- loss <= cvsd[index_min] & grid$df <= grid$df[index_min]
-  rows <- which(near & !is.na(es_fit))
-  if (!length(rows)) return(index_min)
-  rows[order(es_fit[rows], -grid$lambda2[rows], -grid$lambda1[rows])[1]]
-}

@@ -55,11 +55,6 @@ parts_text <- function(graph) {
          if (length(sizes) > 5) ", ...", ")")
 }
 
-# The number of the connected part that each of the nodes is in.
-connected_parts <- function(graph, nodes = seq_len(graph$n)) {
-  label_parts_cpp(graph_list(graph), c(0L, length(nodes)), nodes - 1L, rep(1, length(nodes)), 0)
-}
-
 #' @export
 dim.n2gfl_images <- function(x) dim(x$x)
 
