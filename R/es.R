@@ -113,6 +113,18 @@ es_of_runs <- function(runs, predictors, normalize, center) {
   spread / (ncol(runs) * size)
 }
 
+# Both forms for the table of stability(): those that are stored, unless `x` is given.
+es_of_data <- function(data) {
+  if (ncol(data$runs) < 2) return(measured(c(NA_real_, NA_real_), one_run))
+  if (is.null(data$x)) {
+    if (is.null(data$es)) return(measured(c(NA_real_, NA_real_), "`x` was not given"))
+    return(measured_es(data$es))
+  }
+  predictors <- run_predictors(data$x, data$runs)
+  measured_es(c(es_of_runs(data$runs, predictors, "coef", center = FALSE),
+                es_of_runs(data$runs, predictors, "fit", center = TRUE)))
+}
+
 # ---- in the cv object ----------------------------------------------------------------------------
 
 # What cv.n2gfl() keeps for each row of the grid: the paper's ES, the form of Lim and Yu on centred
