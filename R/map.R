@@ -10,7 +10,8 @@
 #' The intent, a description and the display range (`cal_min`, `cal_max`) are set. Voxels outside
 #' the mask are 0.
 #'
-#' For a fit on a surface ([read_surface()]) the file is GIFTI (`.gii`) with one value per vertex.
+#' For a fit on a surface ([read_surface()]) the file is GIFTI (`.gii`) with one value per vertex,
+#' written by the gifti package.
 #' @param object A fit from [n2gfl()], a cross-validation from [cv.n2gfl()] or stability selection
 #'   from [stabsel.n2gfl()], made from images.
 #' @param file Name of the file: `.nii` or `.nii.gz` (`.gii` for surfaces).

@@ -3,8 +3,7 @@
 #
 # The first of these that applies shows the count:
 # - progressr, if the user has switched it on (handlers(global = TRUE), or with_progress() around);
-# - a bar of cli with the name of every piece, from the first one on, if the call has
-#   `trace.it = 1`;
+# - for `trace.it = 1` a bar of cli, from the first piece on, with the name of each;
 # - a bar of cli with the time left, if the session is interactive: cli shows it when the work lasts
 #   for 2 seconds;
 # - none. The object is then NULL, which all functions here accept, and the work has no callbacks.

@@ -3,9 +3,9 @@
 #   Rscript tools/setup.R demo|test|check|document|coverage|bench|paper|site|lint
 #
 # Binary packages of Debian are preferred (r-cran-*, by apt-get); the rest comes from
-# CRAN. If nothing is missing, nothing is done and the network is not used. apt-get is called by root
-# only, and sudo never: other users get packages from CRAN if they have a library that they can write
-# to. Without the right to install, it says in one sentence what to install and exits with status 1.
+# CRAN. If nothing is missing, nothing is done and the network is not used. apt-get is called by
+# root only, and sudo never: other users get packages from CRAN if they have a library to write to.
+# Without the right to install, it says in one sentence what to install and exits with status 1.
 
 # What each target needs beyond the targets before it. R packages that the
 # package itself uses are read from DESCRIPTION, with their versions.
