@@ -110,7 +110,7 @@ in_mni_space <- function(header) {
 }
 
 template_layer <- function(template) {
-  if (is_images(template) && !is_surface(template$space)) {
+  if (is_images(template) && has_voxels(template$space)) {
     space <- template$space
     mean <- replace(array(NA_real_, space$dim), space$mask, space$mean)
     return(c(as_layer(mean, space$affine), air = -Inf))

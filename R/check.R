@@ -14,6 +14,8 @@ or_quoted <- function(values) paste0("\"", values, "\"", collapse = " or ")
 
 number_text <- function(value) format(value, digits = 6, trim = TRUE)
 
+number_text_each <- function(values) vapply(values, number_text, "")
+
 # What a value is, in a few words, for the end of a message.
 describe <- function(value) {
   if (is.null(value)) return("NULL")

@@ -1,5 +1,6 @@
-# Which row of the grid is meant. The default of every function that predicts from a
-# cross-validation, maps, draws or tabulates it is defined here and nowhere else.
+# Which rows of the grid are meant: by name, by penalties or by number. The default of all functions
+# that predicts from a cross-validation, maps, draws or tabulates it is defined here and nowhere
+# else.
 
 # The row that `s = NULL` means for a cross-validation. Not glmnet's "lambda.1se": counted in
 # regions, the sparsest row can be one region that fills the whole mask.
@@ -64,6 +65,81 @@ full_fit <- function(object) {
 
 # What an object keeps under this name, such as "graph" or "space": itself, or in the fit inside.
 kept_in <- function(object, name) object[[name]] %or% fit_inside(object)[[name]]
+
+# The row of lambda.es: the smallest ES among the rows within one standard error of the best score
+# that have no more regions than the best row.
+choose_es <- function(cvm, cvsd, grid, index_min, es_fit, bigger_is_better) {
+  loss <- if (bigger_is_better) cvm[index_min] - cvm else cvm - cvm[index_min]
+  near <- loss <= cvsd[index_min] & grid$df <= grid$df[index_min]
+  rows <- which(near & !is.na(es_fit))
+  if (!length(rows)) return(index_min)
+  rows[order(es_fit[rows], -grid$lambda2[rows], -grid$lambda1[rows])[1]]
+}
+
+# ---- rows by their penalties or numbers ----------------------------------------------------------
+
+# The rows of the grid that `s` or `row` ask for; all of them, if neither is given. `exact`: should
+# the message for an `s` off the grid suggest `exact = TRUE`?
+choose_rows <- function(object, s, row, exact = TRUE) {
+  if (is.null(s)) return(check_row(row, nrow(object$grid)))
+  if (!is.null(row)) stop_bad("`s` and `row` must not both be given.")
+  s <- check_s(s, object$grid)
+  row <- find_rows(object$grid, s)
+  if (anyNA(row)) stop_off_grid(object$grid, s[is.na(row), , drop = FALSE][1, ], exact)
+  row
+}
+
+# A data frame with columns lambda1 and lambda2. Plain numbers are values of lambda1, as in glmnet,
+# if the grid has only one lambda2.
+check_s <- function(s, grid) {
+  if (is.numeric(s) && is.null(dim(s))) {
+    lambda2 <- unique(grid$lambda2)
+    plain <- is.null(names(s)) && length(s) && length(lambda2) == 1
+    s <- if (plain) cbind(lambda1 = s, lambda2 = lambda2) else t(s)
+  }
+  wanted <- c("lambda1", "lambda2")
+  if (!(is.data.frame(s) || is.matrix(s)) || !all(wanted %in% colnames(s)) || !nrow(s)) {
+    stop_bad("`s` must be c(lambda1 = , lambda2 = ) or have columns with these names, not ",
+             describe(if (is.matrix(s) && nrow(s) == 1) s[1, ] else s), ".")
+  }
+  data.frame(lambda1 = check_lambda_values(s[, "lambda1"], "s"),
+             lambda2 = check_lambda_values(s[, "lambda2"], "s"))
+}
+
+check_row <- function(row, rows) {
+  if (is.null(row)) return(seq_len(rows))
+  bad <- if (is.numeric(row) && length(row)) which(is.na(row) | !row %in% seq_len(rows))[1] else 1
+  if (!is.na(bad)) {
+    stop_bad("`row` must hold row numbers of the grid, from 1 to ", rows, ", not ",
+             if (length(row) > 1) describe(row[bad]) else describe(row), ".")
+  }
+  row
+}
+
+# The grid's row for each row of `s`, or NA. The tolerance only allows for rounding errors.
+find_rows <- function(grid, s) {
+  same <- function(a, b) abs(a - b) <= 1e-10 * pmax(a, b)
+  find_one <- function(lambda1, lambda2) {
+    which(same(grid$lambda1, lambda1) & same(grid$lambda2, lambda2))[1]
+  }
+  mapply(find_one, s$lambda1, s$lambda2)
+}
+
+stop_off_grid <- function(grid, s, exact = TRUE) {
+  # Relative distances, because grids are geometric; zero has distance 1 from all other values.
+  apart <- function(a, b) abs(a - b) / pmax(a, b, .Machine$double.xmin)
+  near <- order(apart(grid$lambda1, s$lambda1) + apart(grid$lambda2, s$lambda2))
+  near <- sort(utils::head(near, 2))
+  stop_bad("`s` must be in the grid of the fit, but (", lambda_text(s), ") is not; the nearest ",
+           if (length(near) == 1) "is " else "are ",
+           paste0("row ", near, " (", lambda_text(grid[near, ]), ")", collapse = " and "),
+           ": give `row`", if (exact) ", or `exact = TRUE` with the data", ".")
+}
+
+lambda_text <- function(rows) {
+  paste0("lambda1 = ", number_text_each(rows$lambda1), ", lambda2 = ",
+         number_text_each(rows$lambda2))
+}
 
 # ---- words for titles and tables -----------------------------------------------------------------
 

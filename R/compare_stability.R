@@ -22,6 +22,8 @@
 #' @param paired Does each run of one object belong to the same run of the other? By default `TRUE`
 #'   if both have the same number of runs and, for cross-validations, the same folds.
 #' @param level Confidence level of the interval.
+#' @param measure Which measure to compare. So far only `"nogueira"` has the variance that a test
+#'   needs.
 #' @param ... Must be empty.
 #' @return A list of class `htest`: the two values in `estimate`, their `difference` (first minus
 #'   second) with its `stderr` and `conf.int`, `statistic` and `p.value`.
@@ -36,33 +38,40 @@
 #' compare_stability(steady, loose)
 #' @export
 compare_stability <- function(object1, object2, ..., s1 = NULL, s2 = s1, paired = NULL,
-                              level = 0.95) {
+                              level = 0.95, measure = "nogueira") {
   check_empty_dots(...)
   names <- c(label_of(substitute(object1)), label_of(substitute(object2)))
   level <- check_ratio(level, "level")
-  runs1 <- compared_runs(object1, s1)
-  runs2 <- compared_runs(object2, s2)
-  if (nrow(runs1) != nrow(runs2)) {
-    stop_bad("`object2` must have the features of `object1` (", nrow(runs1), "), not ",
-             nrow(runs2), ".")
+  measure <- check_compared(measure)
+  data1 <- compared_data(object1, s1, measure)
+  data2 <- compared_data(object2, s2, measure)
+  if (nrow(data1$runs) != nrow(data2$runs)) {
+    stop_bad("`object2` must have the features of `object1` (", nrow(data1$runs), "), not ",
+             nrow(data2$runs), ".")
   }
-  paired <- check_paired(paired, object1, object2, ncol(runs1), ncol(runs2))
-  phi1 <- compared_nogueira(runs1, "object1")
-  phi2 <- compared_nogueira(runs2, "object2")
-  new_comparison(phi1, phi2, paired, level, names)
+  paired <- check_paired(paired, object1, object2, ncol(data1$runs), ncol(data2$runs))
+  first <- compared_estimate(data1, measure, "object1")
+  second <- compared_estimate(data2, measure, "object2")
+  new_comparison(first, second, paired, level, names, measure$whose)
+}
+
+# Only measures with influence values can be compared.
+check_compared <- function(measure) {
+  all <- Filter(function(measure) !is.null(measure$influence), stability_measures())
+  all[[match_choice(measure, "measure", names(all))]]
 }
 
 # An expression in place of an object's name is printed as "runs".
 label_of <- function(expression) if (is.name(expression)) as.character(expression) else "runs"
 
-compared_runs <- function(object, s) {
+compared_data <- function(object, s, measure) {
   source <- run_source(object)
   if (is.null(s) && !is.null(source$index)) s <- default_choice
   rows <- run_rows(source, if (!is.null(source$grid)) s, NULL)
   if (length(rows) != 1) {
     stop_bad("`s1` and `s2` must each name one row of the grid, not ", length(rows), ".")
   }
-  source$runs(rows)
+  measure_data(source, rows, shared_data(source, list(measure), x = NULL, level = 0.95))
 }
 
 check_paired <- function(paired, object1, object2, k1, k2) {
@@ -77,31 +86,31 @@ check_paired <- function(paired, object1, object2, k1, k2) {
   paired
 }
 
-compared_nogueira <- function(runs, name) {
-  counts <- set_counts(runs)
-  reason <- nogueira_measured(counts, 0.95)$reason
+compared_estimate <- function(data, measure, name) {
+  reason <- measure$compute(data)$reason
   if (reason != "") {
-    stop_bad("`", name, "` must have a value of Nogueira's measure, but ", reason, ".")
+    stop_bad("`", name, "` must have a value of ", measure$whose, " measure, but ", reason, ".")
   }
-  nogueira_of_sets(counts)
+  measure$influence(data)
 }
 
-new_comparison <- function(phi1, phi2, paired, level, names) {
-  difference <- phi1$estimate - phi2$estimate
+new_comparison <- function(first, second, paired, level, names, whose) {
+  difference <- first$estimate - second$estimate
   error <- if (paired) {
-    influence_error(phi1$influence - phi2$influence)
+    influence_error(first$influence - second$influence)
   } else {
-    sqrt(influence_error(phi1$influence)^2 + influence_error(phi2$influence)^2)
+    sqrt(influence_error(first$influence)^2 + influence_error(second$influence)^2)
   }
   z <- if (error > 0) difference / error else NA_real_
   half <- stats::qnorm((1 + level) / 2) * error
   structure(
     list(statistic = c(z = z), p.value = 2 * stats::pnorm(-abs(z)),
          conf.int = structure(difference + c(-half, half), conf.level = level),
-         estimate = stats::setNames(c(phi1$estimate, phi2$estimate), paste("stability of", names)),
+         estimate = stats::setNames(c(first$estimate, second$estimate),
+                                paste("stability of", names)),
          difference = difference, stderr = error,
          null.value = c("difference in stability" = 0), alternative = "two.sided",
-         method = paste("Nogueira's test of equal stability,",
+         method = paste(whose, "test of equal stability,",
                         if (paired) "paired" else "unpaired"),
          data.name = paste(names, collapse = " and ")),
     class = "htest"

@@ -113,6 +113,18 @@ es_of_runs <- function(runs, predictors, normalize, center) {
   spread / (ncol(runs) * size)
 }
 
+# Both forms for the table of stability(): those that are stored, unless `x` is given.
+es_of_data <- function(data) {
+  if (ncol(data$runs) < 2) return(measured(c(NA_real_, NA_real_), one_run))
+  if (is.null(data$x)) {
+    if (is.null(data$es)) return(measured(c(NA_real_, NA_real_), "`x` was not given"))
+    return(measured_es(data$es))
+  }
+  predictors <- run_predictors(data$x, data$runs)
+  measured_es(c(es_of_runs(data$runs, predictors, "coef", center = FALSE),
+                es_of_runs(data$runs, predictors, "fit", center = TRUE)))
+}
+
 # ---- in the cv object ----------------------------------------------------------------------------
 
 # What cv.n2gfl() keeps for each row of the grid: the paper's ES, the form of Lim and Yu on centred
@@ -126,14 +138,4 @@ stability_columns <- function(fold.fits, x, graph = NULL) {
       es_measured(runs, predictors, "fit", center = TRUE)$value, mdc_measured(runs)$value)
   }, numeric(3))
   list(es = cbind(coef = values[1, ], fit = values[2, ]), mdc = values[3, ])
-}
-
-# The row of lambda.es: the smallest ES among the rows within one standard error of the best score
-# that have no more regions than the best row.
-choose_es <- function(cvm, cvsd, grid, index_min, es_fit, bigger_is_better) {
-  loss <- if (bigger_is_better) cvm[index_min] - cvm else cvm - cvm[index_min]
-  near <- loss <= cvsd[index_min] & grid$df <= grid$df[index_min]
-  rows <- which(near & !is.na(es_fit))
-  if (!length(rows)) return(index_min)
-  rows[order(es_fit[rows], -grid$lambda2[rows], -grid$lambda1[rows])[1]]
 }

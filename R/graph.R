@@ -464,6 +464,19 @@ adjacency_graph <- function(from, to, weight, n) {
   new_graph(as.integer(n), edges$from, edges$to, edges$weight, "edges")
 }
 
+# ---- connected parts -----------------------------------------------------------------------------
+
+# The number of the connected part that each of the nodes is in.
+connected_parts <- function(graph, nodes = seq_len(graph$n)) {
+  label_parts_cpp(graph_list(graph), c(0L, length(nodes)), nodes - 1L, rep(1, length(nodes)), 0)
+}
+
+# The number of the connected part, within its column, that each entry of a sparse matrix is in.
+# Neighbours belong together when the relative difference of their values is at most `slack`.
+label_parts <- function(beta, graph, values, slack) {
+  label_parts_cpp(graph_list(graph), beta@p, beta@i, values, slack)
+}
+
 # ---- print and plot ------------------------------------------------------------------------------
 
 #' @method print n2gfl_graph

@@ -135,7 +135,7 @@ read_images <- function(files, mask = NULL, threshold = 0.2, coarsen = NULL, nei
 
 # New images for the mask of `like`: no voxel is chosen or dropped.
 read_like <- function(files, like, given, na, data, resample, verbose) {
-  space <- image_space(like, "like")
+  space <- voxel_space(like, "like")
   if (any(given)) {
     stop_bad("`", names(given)[given][1], "` must not be given together with `like`, which has ",
              "its own.")
@@ -175,21 +175,10 @@ unpack_images <- function(arguments) {
   arguments
 }
 
-# The matrix of new images for a fit: on the same grid, with the same mask.
+# The matrix of new images for a fit: their features must be where those of the fit are.
 new_image_matrix <- function(images, object, name = "newx") {
-  if (!is_images(images) || is_surface(images$space)) {
-    return(if (is_images(images)) images$x else images)
-  }
-  space <- image_space(object, "object")
-  if (!same_grid(space, images$space)) {
-    stop_bad("`", name, "` must be on the grid of the fit, but the grids have ",
-             grid_difference(space, images$space), ".")
-  }
-  differ <- sum(space$mask != images$space$mask)
-  if (differ) {
-    stop_bad("`", name, "` must have the mask of the fit, but the masks differ in ",
-             count_of(differ, "voxel"), ": read the new images with `like`.")
-  }
+  if (!is_images(images)) return(images)
+  place_of(images$space)$check_new(images$space, object, name)
   images$x
 }
 

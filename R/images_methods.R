@@ -12,39 +12,9 @@ print.n2gfl_images <- function(x, ...) {
 }
 
 print_size <- function(space, dim, graph) {
-  surface <- is_surface(space)
-  features <- if (surface) paste(dim[2], "vertices") else
-    paste(count_of(dim[2], "voxel"), "inside the mask")
-  cat(if (surface) "Surfaces: " else "Images: ", count_of(dim[1], "subject"), ", ", features, "\n",
-      sep = "")
-  if (surface) {
-    cat("Mesh: ", nrow(space$coords), " vertices, ", nrow(space$faces), " triangles\n", sep = "")
-  } else {
-    cat("Grid: ", grid_text(space), "\n", sep = "")
-  }
-  cat("Mask: ", parts_text(graph), "\n", sep = "")
-}
-
-# Size, voxels in mm, order of storage, coarsening.
-grid_text <- function(space) {
-  size <- sqrt(colSums(space$affine[1:3, 1:3]^2))
-  paste0(
-    paste(space$dim, collapse = " x "), " voxels of ",
-    paste(number_text_each(signif(size, 4)), collapse = " x "), " mm",
-    if (is_oriented(space$header)) paste(", stored as", storage_order(space$affine))
-    else ", without orientation in the header: left and right are not known",
-    if (!is.null(space$coarsen)) {
-      paste0(", blocks of ", paste(space$coarsen, collapse = " x "), " of ",
-             paste(space$source$dim, collapse = " x "))
-    }
-  )
-}
-
-# Letters of the directions in which the array's axes run, such as "LAS".
-storage_order <- function(affine) {
-  axes <- mm_axes(affine)
-  up <- axes$direction > 0
-  paste0(ifelse(up, c("R", "A", "S")[axes$axis], c("L", "P", "I")[axes$axis]), collapse = "")
+  place <- place_of(space)
+  cat(place$called, ": ", count_of(dim[1], "subject"), ", ", place$count_text(dim[2]), "\n",
+      place$shape_text(space), "\n", "Mask: ", parts_text(graph), "\n", sep = "")
 }
 
 parts_text <- function(graph) {
@@ -53,11 +23,6 @@ parts_text <- function(graph) {
   shown <- utils::head(sizes, 5)
   paste0(length(sizes), " separate parts (", paste(shown, collapse = ", "),
          if (length(sizes) > 5) ", ...", ")")
-}
-
-# The number of the connected part that each of the nodes is in.
-connected_parts <- function(graph, nodes = seq_len(graph$n)) {
-  label_parts_cpp(graph_list(graph), c(0L, length(nodes)), nodes - 1L, rep(1, length(nodes)), 0)
 }
 
 #' @export
@@ -138,7 +103,7 @@ print.summary.n2gfl_images <- function(x, digits = 3, rows = 10, ...) {
 #' @export
 plot.n2gfl_images <- function(x, at = NULL, outline = TRUE, ...) {
   if (!is.null(at)) at <- check_numbers(at, "at", 3, "axis")
-  else if (!is_surface(x$space) && is.null(list(...)[["type"]])) at <- colMeans(space_mm(x$space))
+  else if (is.null(list(...)[["type"]])) at <- place_of(x$space)$cuts(x$space)
   plot_map(x, cuts = at, outline = outline, ...)
   invisible(x)
 }

@@ -42,11 +42,9 @@ write_map <- function(object, file, s = NULL, row = NULL,
   check_empty_dots(...)
   what <- match_map(what, object, missing(what))
   map <- map_values(object, what, s, row)
-  surface <- map_surface(object)
-  check_map_file(file, if (is.null(surface)) c(".nii", ".nii.gz") else ".gii")
-  if (!is.null(surface)) return(invisible(write_surface_map(map, surface, file)))
-  image <- map_nifti(map, image_space(object))
-  RNifti::writeNifti(image, file, datatype = if (map$integer) "int32" else "float")
+  space <- image_space(object)
+  check_map_file(file, place_of(space)$endings)
+  place_of(space)$write(map, space, file)
   invisible(file)
 }
 
@@ -71,7 +69,7 @@ as_nifti <- function(object, s = NULL, row = NULL,
   check_empty_dots(...)
   what <- match_map(what, object, missing(what))
   map <- map_values(object, what, s, row)
-  image <- oro.nifti::nii2oro(map_nifti(map, image_space(object)))
+  image <- oro.nifti::nii2oro(map_nifti(map, voxel_space(object)))
   # RNifti returns doubles; set the type in which they are written.
   image@datatype <- if (map$integer) 8 else 16
   image@bitpix <- 32
@@ -129,7 +127,7 @@ selection_share <- function(object, row) {
   count / length(folds)
 }
 
-# ---- images --------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 check_map_file <- function(file, endings) {
   good <- is.character(file) && length(file) == 1 && !is.na(file) &&
@@ -141,22 +139,4 @@ check_map_file <- function(file, endings) {
   if (!dir.exists(dirname(path.expand(file)))) {
     stop_bad("`file` must be in a folder that exists, but there is no ", quoted(dirname(file)), ".")
   }
-}
-
-# Intents of the NIfTI standard: an estimate, or labels.
-map_nifti <- function(map, space) {
-  header <- space$header
-  header$datatype <- if (map$integer) 8L else 16L
-  header$bitpix <- 32L
-  header$scl_slope <- 1
-  header$scl_inter <- 0
-  header$intent_code <- switch(map$what, coef = 1001L, region = 1002L, 0L)
-  header$intent_name <- map$what
-  header$descrip <- substr(map$description, 1, 79)
-  header$aux_file <- ""
-  values <- array(if (map$integer) 0L else 0, space$dim)
-  values[space$mask] <- if (map$integer) as.integer(map$values) else map$values
-  header$cal_min <- min(values)
-  header$cal_max <- max(values)
-  RNifti::asNifti(values, reference = header)
 }

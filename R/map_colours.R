@@ -23,7 +23,7 @@ themes <- list(
 picture_scale <- function(map, zlim = NULL, palette = NULL, labels = NULL, label = NULL) {
   if (!is.null(map$codes)) return(label_scale(map, palette, labels))
   limits <- if (is.null(zlim)) map_limits(map) else check_zlim(zlim)
-  mean <- map$name == "mean" && !is.null(map$mesh)
+  mean <- map$name == "mean" && !mean_is_anatomy(map)
   ramp <- if (!is.null(palette)) palette_ramp(palette) else map_ramp(limits, mean)
   paint <- function(values) value_colours(values, limits, ramp, hide = if (!mean) 0)
   list(paint = paint, limits = limits, bar = value_bar(map, limits, paint, label %or% map$name))
@@ -106,7 +106,7 @@ label_colours <- function(n) {
 # The scale with a key of the labels that the picture shows, most voxels first. If there are more
 # labels than colours, the colours go to those that are shown. Colours that the user gave stay.
 shown_labels <- function(scale, map, stage = NULL) {
-  shown <- shown_numbers(map, stage)
+  shown <- place_of(map$space)$shown_numbers(map, stage)
   codes <- scale$bar$codes
   count <- tabulate(match(shown$values, codes), length(codes))
   first <- order(-count)[seq_len(sum(count > 0))]
@@ -121,33 +121,6 @@ shown_labels <- function(scale, map, stage = NULL) {
     }
   }
   key_scale(codes[first], key, scale$bar$own)
-}
-
-# What the picture shows of a label image: the numbers, and the pairs of them that lie side by side.
-shown_numbers <- function(map, stage) {
-  if (is.null(stage)) {
-    at <- replace(numeric(nrow(map$mesh$coords)), map$mesh$mask, map$values)
-    faces <- matrix(at[map$mesh$faces], ncol = 3)
-    return(list(values = map$values, pairs = rbind(faces[, 1:2], faces[, 2:3], faces[, c(1, 3)])))
-  }
-  over <- stage$layers$over
-  # Slices along two of the axes hold the neighbours along all three.
-  planes <- if (stage$type == "3d") c(asplit(over$volume, 3), asplit(over$volume, 2)) else {
-    where <- cut_places(stage$type, stage$cuts)
-    Filter(Negate(is.null), Map(function(plane, at) {
-      cut_layer(over, plane_axes[[plane]], at, 1)$values
-    }, where$plane, where$at))
-  }
-  list(values = if (stage$type == "3d") over$volume else unlist(planes),
-       pairs = do.call(rbind, lapply(planes, side_by_side)))
-}
-
-side_by_side <- function(plane) {
-  pair <- function(a, b) cbind(as.vector(a), as.vector(b))
-  rows <- nrow(plane)
-  columns <- ncol(plane)
-  pairs <- rbind(pair(plane[-1, ], plane[-rows, ]), pair(plane[, -1], plane[, -columns]))
-  unique(pairs[pairs[, 1] != pairs[, 2], , drop = FALSE])
 }
 
 # A colour for each code: the one that fewest others have among those that no neighbour has. Without

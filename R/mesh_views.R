@@ -8,9 +8,9 @@ mesh_views <- function(views, radiological, map) {
   on <- map$values != 0
   if (!any(on) || mean(on) > 0.8) return(usual)
   sides <- c(usual, "front", "back")
-  largest <- visible_area(sides, map$mesh, largest_part(map$values, map$mesh))
-  best <- sides[which.max(largest)]
-  all <- visible_area(sides, map$mesh, replace(logical(nrow(map$mesh$coords)), map$mesh$mask, on))
+  mesh <- map$space
+  best <- sides[which.max(visible_area(sides, mesh, largest_part(map$values, mesh)))]
+  all <- visible_area(sides, mesh, replace(logical(nrow(mesh$coords)), mesh$mask, on))
   # Ties go to the usual views: `order` keeps the order of `sides`.
   c(best, utils::head(setdiff(sides[order(-signif(all, 3))], best), 3))
 }

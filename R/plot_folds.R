@@ -52,11 +52,11 @@ plot_folds <- function(object, folds = c(1, 3, 5, 7, 9), s = NULL, row = NULL,
   if (is.null(main) && is_cv(object)) main <- choice_title(object, map_row(object, s, row))
   cex <- check_positive(cex, "cex")
 
-  place <- if (is.null(like)) feature_place(models[[1]], "object") else feature_place(like, "like")
-  betas <- lapply(models, fold_coefficients, s = s, row = row, place = place)
+  at <- if (is.null(like)) feature_space(models[[1]], "object") else feature_space(like, "like")
+  betas <- lapply(models, fold_coefficients, s = s, row = row, at = at)
   common <- lapply(betas, function(beta) which(rowSums(beta != 0) == ncol(beta)))
-  draw <- fold_drawer(place, betas, list(type = type, view = view, cut = cut, template = template,
-                                         space = check_space(space)), look)
+  draw <- fold_drawer(at, betas, list(type = type, view = view, cut = cut, template = template,
+                                      space = check_space(space)), look)
   draw_folds(betas, common, readable_folds(folds, draw, length(models)), draw, main, cex, theme)
   invisible(common)
 }
@@ -132,48 +132,23 @@ check_shown_folds <- function(folds, models, default) {
 }
 
 # Features by folds, at one row of the grid.
-fold_coefficients <- function(cv, s, row, place) {
+fold_coefficients <- function(cv, s, row, at) {
   row <- map_row(cv, s, row)
   features <- nrow(full_fit(cv)$beta)
-  check_features(features, place)
+  check_features(features, at)
   vapply(cv$fold.fits, function(fold) as.numeric(fold$beta[, row]), numeric(features))
 }
 
 # A function that makes one panel of coefficients in two colours; a panel of zeros is empty.
-fold_drawer <- function(place, betas, how, look) {
+fold_drawer <- function(space, betas, how, look) {
   paint <- function(colours) function(values) {
     unname(ifelse(values > 0, colours[["positive"]], ifelse(values < 0, colours[["negative"]], NA)))
   }
-  painted <- function(colours) utils::modifyList(look, list(paint = paint(colours)))
   often <- rowSums(vapply(betas, function(beta) rowMeans(beta != 0), numeric(nrow(betas[[1]]))))
-  if (!is.null(place$mesh)) {
-    view <- mesh_views(how$view, look$radiological, list(values = often, mesh = place$mesh))[1]
-    return(function(values, colours) {
-      values <- rep_len(sign(values), place$mesh$n)
-      mesh_panels(values, place$mesh, view, painted(colours))[[1]]
-    })
+  panel <- place_of(space)$fold_drawer(space, often, how, look)
+  function(values, colours) {
+    panel(values, utils::modifyList(look, list(paint = paint(colours))))
   }
-  layers <- map_layers(list(values = often, space = place$space, name = "coefficient"),
-                       how$template, how$space)
-  with_values <- function(values) {
-    volume <- replace(array(0, place$space$dim), place$space$mask, values)
-    layers$over <- as_layer(volume, place$space$affine)
-    layers
-  }
-  if (layers$flat) how$type <- "axial"
-  if (how$type == "3d") {
-    view <- check_views(how$view %or% "oblique", look$radiological)[1]
-    hull <- glass_hull(layers)
-    return(function(values, colours) {
-      panel <- glass_panels(with_values(values), view, painted(colours), hull)[[1]]
-      panel$caption <- ""
-      panel
-    })
-  }
-  at <- if (is.null(how$cut)) choose_cuts(layers, how$type, 1L) else {
-    check_cuts(how$cut, how$type)[1]
-  }
-  function(values, colours) cut_panel(with_values(values), how$type, at, painted(colours))
 }
 
 # The colours that occur, with their names.

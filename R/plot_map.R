@@ -132,65 +132,42 @@ plot_map <- function(object, s = NULL,
                radiological = check_flag(radiological, "radiological"),
                outline = check_flag(outline, "outline"))
   where <- list(cuts = check_cuts(cuts, type), ncuts = check_ncuts(ncuts),
-                views = check_views(views, radiological), space = check_space(space))
+                views = views, space = check_space(space))
+  check_views(views, radiological)
   scale <- picture_scale(map, zlim, check_palette(palette), labels, check_text(label, "label"))
   legend <- check_flag(legend, "legend")
   cex <- check_positive(cex, "cex")
   main <- check_text(main, "main") %or% map$title
 
-  stage <- if (is.null(map$mesh)) volume_stage(map, type, template, where)
+  place <- place_of(map$space)
+  stage <- place$stage(map, type, template, where)
   if (!is.null(map$codes)) scale <- shown_labels(scale, map, stage)
   look$paint <- scale$paint
-  panels <- if (is.null(map$mesh)) volume_panels(stage, where, look) else {
-    mesh_panels(map$values, map$mesh, mesh_views(views, radiological, map), look)
-  }
+  panels <- place$panels(map, stage, look)
   # Images over a template show where their mask is, not their values.
-  if (map$name == "mean" && !is.null(stage) && !stage$layers$own) legend <- FALSE
+  if (map$name == "mean" && !stage$own) legend <- FALSE
   bar <- if (legend) drawn_bar(scale$bar, map, panels, look)
   draw_panels(panels, bar, main = main, note = empty_note(map), cex = cex, theme = theme)
   invisible(panels)
 }
 
-# What is drawn of a volume and where: the layers, the type, and the mm of the cuts.
-volume_stage <- function(map, type, template, where) {
-  layers <- map_layers(map, template, where$space)
-  # A volume of one slice has one cut.
-  if (layers$flat) return(list(layers = layers, type = "slice", cuts = layers$over$mm$z))
-  cuts <- where$cuts
-  if (is.null(cuts) && type != "3d") {
-    # The number of a label is not a weight: the labelled voxels alone decide where to cut.
-    seen <- if (is.null(map$codes)) layers else {
-      replace(layers, "over", list(as_marks(layers$over)))
-    }
-    cuts <- choose_cuts(seen, type, where$ncuts)
-  }
-  list(layers = layers, type = type, cuts = cuts)
-}
-
-volume_panels <- function(stage, where, look) {
-  if (stage$type == "3d") return(glass_panels(stage$layers, where$views, look))
-  cut_panels(stage$layers, stage$type, stage$cuts, look)
-}
-
-as_marks <- function(layer) replace(layer, "volume", list(layer$volume != 0))
-
 # ---- what to draw --------------------------------------------------------------------------------
 
-# list(values, space or mesh, name, title): one value per feature. Images alone have their mean as
+# list(values, space, name, title): one value per feature. Images alone may have their mean as
 # anatomy and no values. `threshold` is the default threshold, `empty` says why a map is empty.
 map_of <- function(object, s = NULL, row = NULL, like = NULL) {
   if (is_path(object)) return(map_of_file(object))
   if (inherits(object, "niftiImage") || oro.nifti::is.nifti(object)) return(map_of_image(object))
-  if (is_images(object) && !is_surface(object$space)) {
+  if (is_images(object) && place_of(object$space)$mean_as == "anatomy") {
     return(list(values = numeric(ncol(object$x)), space = object$space, name = "mean"))
   }
   map <- numbers_of(object, s, row)
   if (is.null(like) && is.numeric(object)) {
     stop_bad("`like` must be given for a numeric `object`: images, a fit, or a mesh.")
   }
-  place <- if (is.null(like)) feature_place(object, "object") else feature_place(like, "like")
-  check_features(length(map$values), place)
-  c(map, place)
+  space <- if (is.null(like)) feature_space(object, "object") else feature_space(like, "like")
+  check_features(length(map$values), space)
+  c(map, list(space = space))
 }
 
 # The numbers to draw and what they are.
@@ -218,31 +195,12 @@ stabsel_title <- function(object) {
   bquote("stability selection:" ~ lambda[2] == .(lambda_label(object$lambda2)))
 }
 
-check_features <- function(count, place) {
-  features <- if (is.null(place$mesh)) sum(place$space$mask) else place$mesh$n
+check_features <- function(count, space) {
+  features <- place_of(space)$count(space)
   if (count != features) {
     stop_bad("`object` must have one value per feature of `like` (", features, "), not ", count,
              ".")
   }
-}
-
-# Where the features are: list(space = ) or list(mesh = ). A mesh of a surface may have vertices
-# without a feature; `mask` says which have one.
-feature_place <- function(object, name) {
-  if (inherits(object, "n2gfl_cohort")) object <- object$images
-  if (!is.list(object)) {
-    stop_bad("`", name, "` must be images, a fit to images, or a mesh, not ", describe(object), ".")
-  }
-  surface <- map_surface(object)
-  if (!is.null(surface)) {
-    return(list(mesh = c(list(n = sum(surface$mask)), surface[c("coords", "faces", "mask")])))
-  }
-  mesh <- if (inherits(object, "n2gfl_graph")) object else kept_in(object, "graph")
-  if (!is.null(mesh$coords) && !is.null(mesh$faces)) {
-    return(list(mesh = list(n = mesh$n, coords = mesh$coords, faces = mesh$faces,
-                            mask = rep(TRUE, mesh$n))))
-  }
-  list(space = image_space(object, name))
 }
 
 is_path <- function(object) {
@@ -301,9 +259,11 @@ empty_note <- function(map) {
   note
 }
 
+mean_is_anatomy <- function(map) place_of(map$space)$mean_as == "anatomy"
+
 # The colour bar as the colours look in cuts: transparent, on grey.
 drawn_bar <- function(bar, map, panels, look) {
-  if (map$name == "mean" && is.null(map$mesh)) {
+  if (map$name == "mean" && mean_is_anatomy(map)) {
     range <- contrast_range(map$space$mean[!is.na(map$space$mean)])
     return(new_bar(range, function(v) grey_colours(v, range), bar$title))
   }

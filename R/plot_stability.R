@@ -40,22 +40,20 @@ plot.n2gfl_stability <- function(x, type = c("grid", "tradeoff"), measures = NUL
   dots <- check_line_parameters(list(...))
   if (is.null(x$lambda1) || nrow(x) == 1) {
     check_not_given(which, "which", "a single row")
-    plot_measure_dots(x, plotted_measures(x, measures, panel_names(x)), main, dots)
+    plot_measure_dots(x, plotted_measures(x, measures, value_columns(x)), main, dots)
   } else if (type == "grid") {
-    usual <- c("es.fit", "mdc", "dice", "nogueira", "dice.near")
-    shown <- plotted_measures(x, measures, usual)
+    shown <- plotted_measures(x, measures, usual_columns())
     plot_measure_panels(x, shown, which, main, dots, asked = !is.null(measures))
   } else {
     check_not_given(which, "which", "type = \"tradeoff\"")
-    plot_tradeoff(x, plotted_measures(x, measures, "nogueira"), main, dots)
+    plot_tradeoff(x, plotted_measures(x, measures, main_measure), main, dots)
   }
   invisible(x)
 }
 
 # The columns to draw: those asked for, or the usual ones that have a value.
 plotted_measures <- function(x, measures, usual) {
-  extra <- c("nogueira.se", "nogueira.lower", "nogueira.upper")
-  there <- setdiff(panel_names(x), extra)
+  there <- value_columns(x)
   there <- there[vapply(there, function(name) any(is.finite(x[[name]])), NA)]
   if (identical(measures, "all")) return(there)
   if (is.null(measures)) measures <- intersect(usual, there)
@@ -66,14 +64,6 @@ plotted_measures <- function(x, measures, usual) {
   measures
 }
 
-measure_titles <- c(
-  cvm = "Score", es.coef = "ES (coefficients)", es.fit = "ES (fit, centred)", mdc = "mDC",
-  dice = "Dice", jaccard = "Jaccard", ochiai = "Ochiai", kuncheva = "Kuncheva",
-  lustgarten = "Lustgarten", kappa = "Cohen's kappa", phi = "Phi", nogueira = "Nogueira",
-  correlation = "Correlation", dice.dilated = "Dice, dilated",
-  dice.near = "Dice, one step forgiven", centre.distance = "Distance of centres"
-)
-
 score_title <- function(x) if (is.null(attr(x, "name"))) "Score" else attr(x, "name")
 
 # ---- along the grid ------------------------------------------------------------------------------
@@ -82,7 +72,7 @@ plot_measure_panels <- function(x, measures, which, main, dots, asked) {
   panels <- c(if (!is.null(x$cvm)) "cvm", measures)
   # Measures that the user names are all drawn, on several pages if need be.
   if (is.null(which) && asked && !in_users_cell()) which <- seq_along(panels)
-  default <- match(intersect(c("nogueira", measures), measures)[1], panels)
+  default <- match(intersect(c(main_measure, measures), measures)[1], panels)
   shown <- panels[choose_panels(which, length(panels), default, panels)]
   at <- log_position(x$lambda1)
   ticks <- log_ticks(x$lambda1)
@@ -104,8 +94,7 @@ measure_scale <- function(x, name) {
   bounds <- measure_bounds(x, name)
   finite <- is.finite(x[[name]])
   values <- c(x[[name]][finite], bounds$lower[finite], bounds$upper[finite])
-  # ES spans orders of magnitude along a path.
-  if (name %in% c("es.coef", "es.fit") && min(values) > 0) {
+  if (identical(measure_of_column(name)$scale, "log") && min(values) > 0) {
     limits <- padded_range(log10(values), 0.04)
     return(list(limits = limits, ticks = log_ticks(values), position = log10))
   }
@@ -131,8 +120,7 @@ draw_measure <- function(x, name, at, scale, dots) {
 
 measure_bounds <- function(x, name) {
   if (name == "cvm") return(list(lower = x$cvm - x$cvsd, upper = x$cvm + x$cvsd))
-  if (name == "nogueira") return(list(lower = x$nogueira.lower, upper = x$nogueira.upper))
-  list()
+  column_interval(x, name)
 }
 
 # Bars for the score, a band for an interval.
@@ -146,11 +134,11 @@ draw_bounds <- function(at, lower, upper, name, colour) {
   }
 }
 
-measure_title <- function(x, name) if (name == "cvm") score_title(x) else measure_titles[[name]]
+measure_title <- function(x, name) if (name == "cvm") score_title(x) else column_title(name)
 
 measure_direction <- function(x, name) {
-  smaller <- name %in% smaller_is_better || (name == "cvm" && !isTRUE(attr(x, "larger")))
-  if (smaller) "smaller is better" else "larger is better"
+  larger <- if (name == "cvm") isTRUE(attr(x, "larger")) else has_larger_better(name)
+  if (larger) "larger is better" else "smaller is better"
 }
 
 chosen_rows <- function(x) {
@@ -166,8 +154,9 @@ mark_chosen <- function(x, across, up) {
 
 measure_legends <- function(x, shown) {
   chosen <- names(chosen_rows(x))
+  bands <- any(lengths(lapply(setdiff(shown, "cvm"), column_interval, x = x)) > 0)
   words <- c(if ("cvm" %in% shown) list(legend_entry("bars: 1 standard error")),
-             if ("nogueira" %in% shown) list(legend_entry("band: confidence interval")))
+             if (bands) list(legend_entry("band: confidence interval")))
   list(c(lambda2_entries(x$lambda2), mark_entries(chosen), words),
        c(lambda2_entries(x$lambda2), mark_entries(chosen, TRUE), words),
        c(lambda2_entries(x$lambda2, 2), mark_entries(chosen, TRUE), words))
@@ -210,30 +199,32 @@ draw_tradeoff <- function(x, across, finite, dots) {
 # ---- one row -------------------------------------------------------------------------------------
 
 plot_measure_dots <- function(x, measures, main, dots) {
-  # ES and distances have scales of their own.
-  measures <- setdiff(measures, smaller_is_better)
+  # Others, such as ES and distances, have scales of their own.
+  measures <- Filter(function(name) measure_of_column(name)$scale == "unit", unique(measures))
   if (!length(measures)) {
     stop_bad("`measures` must include one on the scale from -1 to 1 to be drawn for a single row.")
   }
   values <- vapply(measures, function(name) x[[name]][1], 1)
   at <- rev(seq_along(values))
-  interval <- if ("nogueira" %in% measures) c(x$nogueira.lower[1], x$nogueira.upper[1])
+  intervals <- lapply(measures, function(name) unlist(column_interval(x[1, ], name)))
+  drawn <- which(lengths(intervals) > 0)
   title <- chart_title(main, if (!is.null(x$lambda1)) penalty_pair(x$lambda1, x$lambda2))
-  names <- list(at = at, labels = unname(measure_titles[measures]))
+  names <- list(at = at, labels = vapply(measures, column_title, "", USE.NAMES = FALSE))
   draw <- function(k, only) {
-    draw_frame(padded_range(c(0, 1, values, interval), 0.03), range(at) + c(-0.5, 0.5), NULL, names)
+    draw_frame(padded_range(c(0, 1, values, unlist(intervals)), 0.03), range(at) + c(-0.5, 0.5),
+               NULL, names)
     graphics::abline(h = at, col = "grey90")
     graphics::abline(v = c(0, 1), col = "grey70", lty = 3)
-    row <- at[match("nogueira", measures)]
-    if (!is.null(interval)) {
-      graphics::segments(interval[1], row, interval[2], row, lwd = 2, col = dot_colour)
+    for (k in drawn) {
+      graphics::segments(intervals[[k]][1], at[k], intervals[[k]][2], at[k], lwd = 2,
+                         col = dot_colour)
     }
     style <- utils::modifyList(list(pch = 19, col = dot_colour), dots)
     do.call(graphics::points, c(list(values, at), style))
   }
   draw_chart(new_chart(1, draw, c(1.4, label_lines(names$labels, 0.37), 0.6, 0.9),
                        "Stability (larger is better)", "", title$text, title$bold,
-                       legends = if (!is.null(interval)) list(list(
+                       legends = if (length(drawn)) list(list(
                          legend_entry("confidence interval", lty = 1, col = dot_colour, lwd = 2)))))
 }
 

@@ -99,8 +99,3 @@ region_labels <- function(beta, object, scale = NULL) {
   values <- if (rounded) beta@x * scale[beta@i + 1L] else beta@x
   label_parts(beta, object$graph, values, if (rounded) 1e-9 else 0)
 }
-
-# Neighbours belong together when the relative difference of their values is at most `slack`.
-label_parts <- function(beta, graph, values, slack) {
-  label_parts_cpp(graph_list(graph), beta@p, beta@i, values, slack)
-}

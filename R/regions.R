@@ -62,7 +62,7 @@ region_table <- function(object, atlas = NULL, labels = NULL, s = NULL, row = NU
   }
   map <- table_map(object, s, row)
   graph <- kept_in(object, "graph")
-  place <- map_place(object, graph)
+  place <- table_place(image_space(object))
   region <- numbered_regions(map$values, graph)
   rows <- lapply(seq_len(max(0, region)), function(k) region_row(which(region == k), k, map, place))
   table <- if (length(rows)) do.call(rbind, rows) else empty_table(map, place)
@@ -100,25 +100,12 @@ numbered_regions <- function(beta, graph) {
   region
 }
 
-# Where the features are: mm of each, the size of each in mm^3 or mm^2, and the names of these.
-map_place <- function(object, graph) {
-  surface <- map_surface(object)
-  if (!is.null(surface)) {
-    return(list(mm = graph$coords, size = vertex_area(surface)[surface$mask], coords = "mm",
-                units = c("vertices", "mm2")))
-  }
-  space <- image_space(object)
-  list(mm = space_mm(space), size = rep(abs(det(space$affine[1:3, 1:3])), sum(space$mask)),
-       space = space, units = c("voxels", "mm3"),
-       coords = if (is_oriented(space$header)) "mm" else "mm without orientation")
-}
-
-# A third of the area of the triangles around each vertex.
-vertex_area <- function(surface) {
-  corner <- function(k) surface$coords[surface$faces[, k], , drop = FALSE]
-  area <- sqrt(rowSums(cross_product(corner(2) - corner(1), corner(3) - corner(1))^2)) / 2
-  each <- rowsum(rep(area / 3, 3), as.vector(surface$faces))
-  replace(numeric(nrow(surface$coords)), as.integer(rownames(each)), each)
+# Where the features are: mm of each and what these are, the size of each in mm^3 or mm^2, the names
+# of number and size, and why there can be no atlas.
+table_place <- function(space) {
+  place <- place_of(space)
+  list(mm = place$coords(space), coords = place$frame(space), size = place$size(space),
+       units = place$units, atlas_flaw = place$atlas_flaw(space))
 }
 
 region_row <- function(nodes, k, map, place) {
@@ -156,9 +143,7 @@ empty_table <- function(map, place) {
 
 # name, share and names of each region.
 atlas_columns <- function(region, place, atlas, labels) {
-  if (is.null(place$space)) {
-    stop_bad("`atlas` must be NULL for a surface: its labels belong to voxels.")
-  }
+  if (!is.null(place$atlas_flaw)) stop_bad("`atlas` must be NULL for ", place$atlas_flaw, ".")
   atlas <- open_atlas(atlas)
   if (!is.null(labels)) {
     numbers <- setdiff(atlas$values, 0)
@@ -189,7 +174,8 @@ print.n2gfl_regions <- function(x, rows = 20, digits = 3, ...) {
     cat("No regions: the map is empty, no feature is selected.\n")
     return(invisible(x))
   }
-  unit <- if (is.null(x$vertices)) "voxels" else "vertices"
+  units <- place_units()
+  unit <- c(intersect(units[1, ], names(x)), units[1])[1]
   cat(count_of(nrow(x), "region"), ", ", sum(x[[unit]]), " ", unit, "; positions in ",
       attr(x, "coords") %or% "mm", "\n", sep = "")
   print(shown_regions(utils::head(as.data.frame(unclass(x)), rows), digits), row.names = FALSE,
@@ -198,13 +184,17 @@ print.n2gfl_regions <- function(x, rows = 20, digits = 3, ...) {
   invisible(x)
 }
 
+# What tables call the number of features of a region and its size, one column for each kind.
+place_units <- function() vapply(places(), `[[`, character(2), "units")
+
 # The columns that fit on a screen, rounded. Columns that the user has removed are left out.
 shown_regions <- function(table, digits) {
   where <- function(names) {
     if (all(names %in% names(table))) do.call(paste, lapply(table[names], round))
   }
-  shown <- table[intersect(c("region", "voxels", "vertices"), names(table))]
-  for (size in intersect(c("mm3", "mm2"), names(table))) shown[[size]] <- round(table[[size]])
+  units <- place_units()
+  shown <- table[intersect(c("region", units[1, ]), names(table))]
+  for (size in intersect(units[2, ], names(table))) shown[[size]] <- round(table[[size]])
   for (value in intersect(c("weight", "coefficient", "probability"), names(table))) {
     shown[[sub("coefficient", "coef", value)]] <- signif(table[[value]], digits)
   }

@@ -28,36 +28,14 @@ one_run <- "there is only one run"
 
 # ---- pairs of sets -------------------------------------------------------------------------------
 
-# For sets of sizes a and b with r features in common, out of p.
-pair_measures <- list(
-  dice = function(a, b, r, p) 2 * r / (a + b),
-  jaccard = function(a, b, r, p) r / (a + b - r),
-  ochiai = function(a, b, r, p) r / sqrt(a * b),
-  kuncheva = function(a, b, r, p) ifelse(a == b, (r * p - a^2) / (a * (p - a)), NA_real_),
-  lustgarten = function(a, b, r, p) (r - a * b / p) / (pmin(a, b) - pmax(0, a + b - p)),
-  kappa = function(a, b, r, p) {
-    expected <- (a * b + (p - a) * (p - b)) / p^2
-    ((p - a - b + 2 * r) / p - expected) / (1 - expected)
-  },
-  phi = function(a, b, r, p) (r * p - a * b) / (sqrt(a * b) * sqrt((p - a) * (p - b)))
-)
-
-# Why a pair has no value.
-pair_reasons <- c(
-  dice = "two sets are both empty", jaccard = "two sets are both empty",
-  ochiai = "a set is empty", kuncheva = "the sets differ in size, or are empty or full",
-  lustgarten = "a set is empty or full", kappa = "two sets are both empty or both full",
-  phi = "a set is empty or full"
-)
-
-# Means over all pairs; NA if any pair has no value, because a mean without it would be
-# optimistically biased.
-mean_of_pairs <- function(counts, measure) {
+# The mean over all pairs, see pair_measure(); NA if any pair has no value, because a mean without
+# it would be optimistically biased.
+mean_of_pairs <- function(counts, value, reason) {
   if (length(counts$sizes) < 2) return(measured(NA_real_, one_run))
   pairs <- pair_index(length(counts$sizes))
-  values <- pair_measures[[measure]](counts$sizes[pairs[, 1]], counts$sizes[pairs[, 2]],
-                                     counts$common[pairs], counts$p)
-  measured(mean(values), pair_reasons[[measure]])
+  values <- value(counts$sizes[pairs[, 1]], counts$sizes[pairs[, 2]], counts$common[pairs],
+                  counts$p)
+  measured(mean(values), reason)
 }
 
 # ---- all sets at once ----------------------------------------------------------------------------

@@ -24,20 +24,6 @@ space_header <- function(dim, affine) {
   header
 }
 
-# The space of images, of a fit to them, or of a cross-validation.
-image_space <- function(object, name = "object") {
-  if (inherits(object, "n2gfl_space")) return(object)
-  space <- if (is.list(object)) kept_in(object, "space")
-  if (is_surface(space)) {
-    stop_bad("`", name, "` must be made from images, with voxels, not from surfaces.")
-  }
-  if (!inherits(space, "n2gfl_space")) {
-    stop_bad("`", name, "` must hold the positions of its features in the brain, but it was not ",
-             "made from images: see read_images().")
-  }
-  space
-}
-
 # Millimetres of voxels given by their indices in R (a matrix with three columns, counted from 1).
 voxel_mm <- function(affine, index) {
   index <- matrix(index, ncol = 3)

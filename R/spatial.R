@@ -75,9 +75,10 @@ squared_distance <- function(at, centre) {
 # connected parts of a support, whatever its values.
 support_regions <- function(runs, graph) label_parts(runs, graph, runs@x, Inf)
 
-# Where the nodes are: in mm if the image space is known, otherwise the graph's own coordinates.
+# Where the nodes are: in mm if the image space is known, otherwise the graph's own coordinates,
+# which are mm for a mesh.
 node_coords <- function(graph, space) {
   if (identical(graph$kind, "chain")) return(cbind(seq_len(graph$n)))
-  if (is.null(space) || !identical(ncol(graph$coords), 3L)) return(graph$coords)
-  cbind(graph$coords - 1, 1) %*% t(space$affine[1:3, ])
+  if (is.null(space) || !identical(ncol(graph$coords), 3L) || is_mesh(graph)) return(graph$coords)
+  place_of(space)$graph_mm(space, graph$coords)
 }

@@ -98,67 +98,21 @@ stability <- function(object, s = NULL, measures = "all", x = NULL, graph = NULL
   source <- run_source(object, graph)
   rows <- run_rows(source, s, row)
   if (!is.null(x)) x <- check_run_x(x, nrow(source$runs(rows[1])))
-  neighbourhood <- if ("dilated" %in% measures && !is.null(source$graph)) {
-    neighbourhood_matrix(source$graph)
-  }
-  coords <- node_coords(source$graph, source$space)
-  panel <- function(row) measure_row(source, row, measures, x, neighbourhood, coords, level)
-  table <- do.call(rbind, lapply(rows, panel))
+  shared <- shared_data(source, measures, x, level)
+  table <- do.call(rbind, lapply(rows, function(row) {
+    measure_row(measures, measure_data(source, row, shared))
+  }))
   new_stability(source, rows, table, ncol(source$runs(rows[1])))
 }
 
-# The measures that can be chosen, and the columns of each.
-measure_columns <- list(
-  es = c("es.coef", "es.fit"), mdc = "mdc", dice = "dice", jaccard = "jaccard", ochiai = "ochiai",
-  kuncheva = "kuncheva", lustgarten = "lustgarten", kappa = "kappa", phi = "phi",
-  nogueira = c("nogueira", "nogueira.se", "nogueira.lower", "nogueira.upper"),
-  correlation = "correlation", dilated = c("dice.dilated", "dice.near"),
-  distance = "centre.distance"
-)
-
-smaller_is_better <- c("es.coef", "es.fit", "centre.distance")
-
-check_measures <- function(measures) {
-  if (identical(measures, "all")) return(names(measure_columns))
-  known <- is.character(measures) & measures %in% names(measure_columns)
-  if (!length(measures) || !all(known)) {
-    stop_bad("`measures` must be \"all\" or some of ", quoted(names(measure_columns)), ", not ",
-             describe(if (length(measures)) measures[!known][1] else measures), ".")
-  }
-  unique(measures)
-}
-
 # One row of the table: the measures of the runs at one row of the grid.
-measure_row <- function(source, row, measures, x, neighbourhood, coords, level) {
-  runs <- source$runs(row)
-  counts <- set_counts(runs)
-  results <- lapply(stats::setNames(measures, measures), function(measure) {
-    switch(measure,
-      es = panel_es(source, row, runs, x),
-      mdc = mdc_measured(runs),
-      nogueira = nogueira_measured(counts, level),
-      correlation = correlation_of_runs(runs),
-      dilated = dilated_measures(counts, neighbourhood),
-      distance = centre_distance(runs, source$graph, coords),
-      mean_of_pairs(counts, measure)
-    )
-  })
+measure_row <- function(measures, data) {
+  results <- lapply(measures, function(measure) measure$compute(data))
   values <- unlist(lapply(results, `[[`, "value"), use.names = FALSE)
   reasons <- vapply(results, `[[`, "", "reason")
-  reasons <- paste0(measures, ": ", reasons)[reasons != ""]
-  data.frame(as.list(stats::setNames(values, unlist(measure_columns[measures]))),
-             reason = paste(reasons, collapse = "; "))
-}
-
-panel_es <- function(source, row, runs, x) {
-  if (ncol(runs) < 2) return(measured(c(NA_real_, NA_real_), one_run))
-  if (is.null(x)) {
-    if (is.null(source$es)) return(measured(c(NA_real_, NA_real_), "`x` was not given"))
-    return(measured_es(unname(source$es[row, ])))
-  }
-  predictors <- run_predictors(x, runs)
-  measured_es(c(es_of_runs(runs, predictors, "coef", center = FALSE),
-                es_of_runs(runs, predictors, "fit", center = TRUE)))
+  reasons <- paste0(names(measures), ": ", reasons)[reasons != ""]
+  columns <- unlist(lapply(measures, `[[`, "columns"))
+  data.frame(as.list(stats::setNames(values, columns)), reason = paste(reasons, collapse = "; "))
 }
 
 new_stability <- function(source, rows, table, k) {
@@ -200,26 +154,27 @@ short_number <- function(values, digits) {
   trimws(formatC(values, digits = digits, format = "g"))
 }
 
-panel_names <- function(x) intersect(unlist(measure_columns), names(x))
-
 print_one_row <- function(x, digits) {
   if (!is.null(x$lambda1)) cat(lambda_text(x), " (row ", x$row, ", df ", x$df, ")\n\n", sep = "")
-  shown <- setdiff(panel_names(x), c("nogueira.se", "nogueira.lower", "nogueira.upper"))
-  value <- vapply(shown, function(name) short_number(x[[name]], digits), "")
-  if ("nogueira" %in% shown && !is.na(x$nogueira)) {
-    bounds <- short_number(c(x$nogueira.lower, x$nogueira.upper), digits)
-    value["nogueira"] <- paste0(value["nogueira"], " (", paste(bounds, collapse = " to "), ")")
-  }
-  better <- ifelse(shown %in% smaller_is_better, "smaller", "larger")
+  shown <- value_columns(x)
+  value <- vapply(shown, function(name) value_text(x, name, digits), "")
+  better <- ifelse(vapply(shown, has_larger_better, NA), "larger", "smaller")
   print(data.frame(value = value, better = better, row.names = shown), right = FALSE)
 }
 
+# A value with its interval.
+value_text <- function(x, name, digits) {
+  value <- short_number(x[[name]], digits)
+  interval <- unlist(column_interval(x, name))
+  if (!length(interval) || is.na(x[[name]])) return(value)
+  paste0(value, " (", paste(short_number(interval, digits), collapse = " to "), ")")
+}
+
 print_many_rows <- function(x, digits, rows) {
-  main <- c("row", "lambda1", "lambda2", "df", "cvm", "es.fit", "mdc", "dice", "nogueira",
-            "nogueira.lower", "nogueira.upper", "dice.near")
+  main <- c("row", "lambda1", "lambda2", "df", "cvm", usual_columns(interval = TRUE))
   shown <- intersect(main, names(x))
   # Without any of the main measures, show the measures that there are.
-  if (!any(panel_names(x) %in% shown)) shown <- c(shown, panel_names(x))
+  if (!any(measure_columns(x) %in% shown)) shown <- c(shown, measure_columns(x))
   table <- as.data.frame(lapply(unclass(x)[shown], function(column) {
     if (is.integer(column)) column else short_number(column, digits)
   }))
@@ -227,6 +182,6 @@ print_many_rows <- function(x, digits, rows) {
   marks <- vapply(x$row, function(row) paste(names(chosen)[chosen == row], collapse = " "), "")
   if (any(marks != "")) table$chosen <- marks
   print_grid(table, check_count(rows, "rows", 2L))
-  hidden <- setdiff(panel_names(x), shown)
+  hidden <- setdiff(measure_columns(x), shown)
   if (length(hidden)) cat("\nMore columns: ", paste(hidden, collapse = ", "), "\n", sep = "")
 }

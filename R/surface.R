@@ -41,24 +41,13 @@ read_surface <- function(files = NULL, mesh, mask = NULL, data = NULL, ...) {
   varies <- apply(source$x, 2, function(v) any(v != v[1])) | nrow(source$x) == 1
   keep <- inside & varies
   if (!any(keep)) stop_bad("`files` must differ in at least one vertex, but all are the same.")
-  space <- structure(
-    list(coords = mesh$coords, faces = mesh$faces, mask = keep, mean = colMeans(source$x)[keep]),
-    class = "n2gfl_surface"
-  )
+  space <- new_surface(mesh, keep, colMeans(source$x)[keep])
   x <- if (all(keep)) source$x else source$x[, keep, drop = FALSE]
   rownames(x) <- source$subjects
   labels <- if (is.null(source$paths)) paste("row", seq_len(nrow(x))) else quoted_each(source$paths)
   warn_scale(image_stats(x), labels)
   new_images(x, part_of_mesh(mesh, keep), space, source$subjects, source$data,
              sum(inside & !varies), source$paths)
-}
-
-is_surface <- function(space) inherits(space, "n2gfl_surface")
-
-# The surface of a fit, or NULL if it was made from something else.
-map_surface <- function(object) {
-  space <- kept_in(object, "space")
-  if (is_surface(space)) space
 }
 
 # ---- mesh and values -----------------------------------------------------------------------------
@@ -170,10 +159,10 @@ part_of_mesh <- function(mesh, keep) {
 # ---- files ---------------------------------------------------------------------------------------
 
 # One value per vertex of the whole mesh; 0 where a vertex was not used.
-write_surface_map <- function(map, surface, file) {
+write_surface_map <- function(map, space, file) {
   need_package("gifti", "to write maps of surfaces")
-  values <- numeric(length(surface$mask))
-  values[surface$mask] <- map$values
+  values <- numeric(length(space$mask))
+  values[space$mask] <- map$values
   gifti::writegii(gifti_image(values, "NIFTI_INTENT_NONE", map$integer, map$description), file)
   file
 }

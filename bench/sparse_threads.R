@@ -44,8 +44,8 @@ run_method <- function(name, kind, file) {
   if (kind == "data") return()
   if (kind == "sparse") data$x <- Matrix::Matrix(data$x, sparse = TRUE)
   lambda2 <- (if (is.null(row$path)) 0.02 else row$path) * max(data$products)
-  arguments <- list(data$x, data$y, data$graph, family = row_family(row), lambda2 = lambda2, nlambda1 = 10, thresh = gap_bar,
-                    threads = if (kind == "2 threads") 2 else 1)
+  arguments <- list(data$x, data$y, data$graph, family = row_family(row), lambda2 = lambda2,
+                    nlambda1 = 10, thresh = gap_bar, threads = if (kind == "2 threads") 2 else 1)
   if (kind == "2 workers") future::plan("multicore", workers = 2)
   measure(function() {
     if (!is.null(row$folds)) {
@@ -67,7 +67,8 @@ fixed_steps <- function(arguments) {
 
 print_problem <- function(name) {
   row <- rows[[name]]
-  prepare_data("bench/sparse_threads.R", name, paste(c(row$n, row$fill, row$fields), collapse = " "))
+  what <- paste(c(row$n, row$fill, row$fields), collapse = " ")
+  prepare_data("bench/sparse_threads.R", name, what)
   runs <- lapply(row$kinds, function(kind) {
     run_child("bench/sparse_threads.R", c("run", name, kind))
   })

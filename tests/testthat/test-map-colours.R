@@ -70,8 +70,8 @@ test_that("label images have one colour and one name per number", {
   expect_identical(scale$paint(c(3, 17, 0)), c(unname(scale$bar$key), NA))
   # The larger one first; those that are not in the picture are left out.
   shown <- function(values) {
-    mesh <- list(coords = diag(3), faces = rbind(1:3), mask = TRUE)
-    shown_labels(scale, list(values = values, mesh = mesh))$bar
+    mesh <- new_surface(list(coords = diag(3), faces = rbind(1:3)), mask = TRUE)
+    shown_labels(scale, list(values = values, space = mesh))$bar
   }
   expect_named(shown(c(17, 17, 3))$key, unname(rev(names)))
   expect_named(shown(c(0, 3, 0))$key, "Caudate")
@@ -140,11 +140,11 @@ test_that("colours repeat only if there are too few, never between neighbours, a
   expect_gt(bar_width(scale$bar, 1),
             graphics::strwidth("colours repeat", units = "inches", cex = 0.85))
   # The same in three dimensions and on a mesh.
-  deep <- shown_numbers(map, list(layers = map_layers(map), type = "3d"))
+  deep <- volume_numbers(map, list(layers = map_layers(map), type = "3d"))
   expect_true(all(c(1, 2) %in% deep$values) && any(deep$pairs[, 1] == 2 & deep$pairs[, 2] == 1))
   egg <- egg_mesh(8, 12)
   mesh <- list(values = seq_len(egg$n), codes = seq_len(egg$n),
-               mesh = feature_place(egg, "like")$mesh)
+               space = feature_space(egg, "like"))
   key <- suppressMessages(shown_labels(label_scale(mesh, NULL, TRUE), mesh))
   ends <- matrix(key$paint(egg$faces), ncol = 3)
   expect_false(any(ends[, 1] == ends[, 2] | ends[, 2] == ends[, 3] | ends[, 1] == ends[, 3]))

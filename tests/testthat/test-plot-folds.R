@@ -27,10 +27,10 @@ test_that("the overlap is what all folds select, not only those that are drawn",
 test_that("each panel shows its fold, in two colours, and the overlap in a third", {
   images <- stored_images()
   cv <- made_up_cv(images, list(c(3, 4), c(3, -20)))
-  beta <- fold_coefficients(cv, NULL, NULL, list(space = images$space))
+  beta <- fold_coefficients(cv, NULL, NULL, images$space)
   expect_identical(dim(beta), c(ncol(images$x), 2L))
   expect_identical(which(beta[, 2] != 0), c(3L, 20L))
-  draw <- fold_drawer(list(space = images$space), list(beta), list(type = "axial"), plain_look())
+  draw <- fold_drawer(images$space, list(beta), list(type = "axial"), plain_look())
   panel <- draw(beta[, 2], sign_colours)
   feature <- which(images$space$mask)[c(3, 20)]
   index <- arrayInd(feature, images$space$dim)

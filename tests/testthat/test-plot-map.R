@@ -326,7 +326,7 @@ test_that("a surface is first seen from the side of its largest region", {
   at <- function(side) {
     values <- as.numeric(drop(mesh$coords %*% view_matrix(side)[3, ]) >
                            0.85 * max(mesh$coords %*% view_matrix(side)[3, ]))
-    map <- list(values = values, mesh = feature_place(mesh, "like")$mesh)
+    map <- list(values = values, space = feature_space(mesh, "like"))
     mesh_views(NULL, FALSE, map)
   }
   for (side in c("left", "right", "top", "bottom", "front", "back")) {
@@ -334,7 +334,7 @@ test_that("a surface is first seen from the side of its largest region", {
     expect_length(unique(at(side)), 4)
   }
   # Empty or everywhere: the usual four.
-  whole <- list(values = rep(1, mesh$n), mesh = feature_place(mesh, "like")$mesh)
+  whole <- list(values = rep(1, mesh$n), space = feature_space(mesh, "like"))
   expect_identical(mesh_views(NULL, FALSE, whole), c("left", "right", "top", "bottom"))
   expect_identical(mesh_views("front", FALSE, whole), "front")
 })
@@ -402,11 +402,9 @@ test_that("vertices without a feature are drawn without a value", {
   local_device()
   mesh <- egg_mesh(5, 8)
   kept <- mesh$coords[, 3] > -20
-  space <- structure(list(coords = mesh$coords, faces = mesh$faces, mask = kept,
-                          mean = seq_len(sum(kept))), class = "n2gfl_surface")
+  space <- new_surface(mesh, kept, seq_len(sum(kept)))
   images <- new_images(matrix(0, 2, sum(kept)), NULL, space, c("a", "b"))
-  place <- feature_place(images, "like")
-  expect_identical(place$mesh$n, sum(kept))
+  expect_identical(feature_space(images, "like"), space)
   expect_length(plot_map(as.numeric(seq_len(sum(kept)) < 5), like = images), 4)
   expect_length(plot_map(images, views = c("left", "front")), 2)
   expect_error(plot_map(1:3, like = images), "one value per feature")

@@ -182,7 +182,8 @@ test_that("resampled paths go on from a checkpoint with the same runs", {
 
 test_that("centres are in mm where the space of the images is known", {
   graph <- graph_grid(c(4, 4, 4))
-  space <- list(affine = rbind(c(-2, 0, 0, 10), c(0, 3, 0, -5), c(0, 0, 4, 1), c(0, 0, 0, 1)))
+  affine <- rbind(c(-2, 0, 0, 10), c(0, 3, 0, -5), c(0, 0, 4, 1), c(0, 0, 0, 1))
+  space <- new_space(array(TRUE, c(4, 4, 4)), affine, numeric(64))
   at <- node_coords(graph, space)
   expect_equal(at[1, ], c(10, -5, 1))
   expect_equal(at[64, ], c(10 - 6, -5 + 9, 1 + 12))
