@@ -128,12 +128,14 @@ es_of_data <- function(data) {
 # ---- in the cv object ----------------------------------------------------------------------------
 
 # What cv.n2gfl() keeps for each row of the grid: the paper's ES, the form of Lim and Yu on centred
-# x, and the multi-set Dice coefficient.
-stability_columns <- function(fold.fits, x, graph = NULL) {
+# x, and the multi-set Dice coefficient. `weights`: rows with weight 0, such as those that an outer
+# fold holds out, must not influence the choice of a row.
+stability_columns <- function(fold.fits, x, weights) {
+  used <- which(weights > 0)
   rows <- seq_len(ncol(fold.fits[[1]]$beta))
   values <- vapply(rows, function(row) {
     runs <- runs_at(fold.fits, row)
-    predictors <- run_predictors(x, runs)
+    predictors <- run_predictors(x, runs, used)
     c(es_measured(runs, predictors, "coef", center = FALSE)$value,
       es_measured(runs, predictors, "fit", center = TRUE)$value, mdc_measured(runs)$value)
   }, numeric(3))

@@ -71,7 +71,7 @@ perturb.n2gfl <- function(x, y, graph = NULL, ...,
 
 new_perturbed <- function(full, fits, problem, plan, call) {
   fit <- new_fit(full, problem, call)
-  stable <- stability_columns(fits, problem$data$x, problem$data$graph)
+  stable <- stability_columns(fits, problem$data$x, problem$data$weights)
   structure(
     list(call = call, grid = fit$grid, es = stable$es, mdc = stable$mdc, fold.fits = unname(fits),
          n2gfl.fit = fit, perturb = plan$kind, runs = plan$from),

@@ -115,4 +115,4 @@ sparse_columns <- function(columns, d) {
 entry_runs <- function(runs) rep.int(seq_len(ncol(runs)), diff(runs@p))
 
 # x times the runs, N x K. Only columns of the supports are read.
-run_predictors <- function(x, runs) linear_predictor_cpp(x, runs, seq_len(nrow(x)))
+run_predictors <- function(x, runs, rows = seq_len(nrow(x))) linear_predictor_cpp(x, runs, rows)
