@@ -79,7 +79,7 @@ Removed removed_effects(const n2gfl::Design& design, const Rcpp::Nullable<Rcpp::
 // Collects the fits of a grid's rows as the vectors of R's result.
 class Collector {
  public:
-  explicit Collector(Removed removed) : removed_(std::move(removed)) {}
+  Collector(Removed removed, const n2gfl::Loss& loss) : removed_(std::move(removed)), loss_(&loss) {}
 
   void add(const n2gfl::Penalties& row, const n2gfl::Fit& fit) {
     lambda1_.push_back(row.lambda1);
@@ -104,7 +104,8 @@ class Collector {
   Rcpp::List result(double nulldev, double passes, const Rcpp::IntegerMatrix& effects) const {
     using Rcpp::Named;
     return Rcpp::List::create(
-        Named("a0") = intercept_, Named("gamma") = gamma_, Named("beta_i") = index_,
+        Named("a0") = intercept_, Named("gamma") = gamma_, Named("own") = own(),
+        Named("beta_i") = index_,
         Named("beta_p") = starts_, Named("beta_x") = value_, Named("lambda1") = lambda1_,
         Named("lambda2") = lambda2_, Named("df") = pieces_, Named("regions") = regions_,
         Named("nonzero") = nonzero_, Named("dev_ratio") = deviance_ratio_, Named("gap") = gap_,
@@ -113,6 +114,13 @@ class Collector {
   }
 
  private:
+  // One column per fit; no rows if the loss has no parameters of its own.
+  Rcpp::NumericMatrix own() const {
+    const int fits = static_cast<int>(intercept_.size());
+    const int rows = fits > 0 ? static_cast<int>(own_.size()) / fits : 0;
+    return Rcpp::NumericMatrix(rows, fits, own_.begin());
+  }
+
   // Covariates that were removed from x get the coefficients that beta implies, so that predictions
   // need X and Z only: X beta - (Z - centre) B beta = X beta + (Z - centre) gamma.
   void add_unpenalised(const n2gfl::Fit& fit) {
@@ -124,12 +132,16 @@ class Collector {
         gamma -= fit.value[k] * removed_.effects.col(fit.index[k]);
       intercept -= removed_.centre.dot(gamma);
     }
+    Eigen::VectorXd own = fit.own;
+    loss_->leave_out(intercept, own);
+    own_.insert(own_.end(), own.data(), own.data() + own.size());
     intercept_.push_back(intercept);
     gamma_.insert(gamma_.end(), gamma.data(), gamma.data() + gamma.size());
   }
 
   Removed removed_;
-  std::vector<double> lambda1_, lambda2_, intercept_, gamma_, deviance_ratio_, gap_, value_;
+  const n2gfl::Loss* loss_;
+  std::vector<double> lambda1_, lambda2_, intercept_, gamma_, own_, deviance_ratio_, gap_, value_;
   std::vector<int> pieces_, regions_, nonzero_, iterations_, index_, starts_{0};
   std::vector<bool> converged_;
   std::unordered_set<int> entered_;
@@ -163,7 +175,7 @@ std::vector<n2gfl::Penalties> pairs(const std::vector<double>& lambda1,
 // more than that many features have entered (stability selection needs no more), or infinite.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
-                        const Eigen::VectorXd& y, const Eigen::VectorXd& weights,
+                        const Eigen::MatrixXd& y, const Eigen::VectorXd& weights,
                         const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates,
                         const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor,
                         const std::vector<double>& lambda1, const std::vector<double>& lambda2,
@@ -172,12 +184,13 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
   const n2gfl::Graph core_graph = as_core_graph(graph);
   n2gfl::Poll poll = interrupt_poll(alive);
   n2gfl::Design design = as_design(x, map);
-  Collector fits(removed_effects(design, map));
+  Removed removed = removed_effects(design, map);
   const auto made = worded([&] {
     return std::make_unique<n2gfl::Path>(std::move(design), y, weights, offset, covariates,
                                          core_graph, penalty_factor, as_settings(control), poll);
   });
   n2gfl::Path& path = *made;
+  Collector fits(std::move(removed), path.loss());
   const std::vector<n2gfl::Penalties> grid =
       paired ? pairs(lambda1, lambda2) : path.grid(lambda1, lambda2);
   const int rows = static_cast<int>(grid.size());
@@ -196,7 +209,7 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
 // with a strong effect.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List null_model_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
-                          const Eigen::VectorXd& y, const Eigen::VectorXd& weights,
+                          const Eigen::MatrixXd& y, const Eigen::VectorXd& weights,
                           const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates,
                           const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor,
                           const std::vector<double>& lambda2, const Rcpp::List& control) {

@@ -198,8 +198,7 @@ inline double null_objective(const Problem& p) {
   MatrixXd u = MatrixXd::Ones(p.rows(), extra + p.covariates.cols());
   u.rightCols(p.covariates.cols()) = p.covariates;
   n2gfl::Profile profile(*loss, u, p.offset);
-  VectorXd residual;
-  return profile.evaluate(VectorXd::Zero(p.rows()), residual);
+  return profile.evaluate(VectorXd::Zero(p.rows())).loss();
 }
 
 struct Certificate {

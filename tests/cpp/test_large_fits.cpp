@@ -50,12 +50,13 @@ struct Judge {
   // The fit is certified, with the intercept and the coefficients of covariates that it reports.
   void check(double lambda1, double lambda2, const Fit& fit) {
     const VectorXd beta = dense_beta(fit, problem.features()), eta = problem.x * beta;
-    VectorXd residual, products;
+    VectorXd products;
     n2gfl::FusedPenalty penalty(*model);
     penalty.set(lambda1, lambda2);
-    const double objective = profile.evaluate(eta, residual) + penalty.value(beta);
+    const n2gfl::Evaluation at = profile.evaluate(eta);
+    const double objective = at.loss() + penalty.value(beta);
     CHECK(fit.converged && fit.gap <= 1e-6);
-    CHECK(penalty.gap(beta, residual, objective, 1e-6, products) <= 1e-6);
+    CHECK(penalty.gap(beta, at, objective, 1e-6, products) <= 1e-6);
     CHECK_NEAR(objective_of(problem, lambda1, lambda2, fit), objective, 1e-9 * model->null_value);
     for (int i = 0; i < problem.features(); ++i) {
       CHECK(beta[i] >= 0 || problem.settings.sign == Sign::free);

@@ -287,7 +287,7 @@ TEST(many_regions_are_left_to_another_solver) {
 TEST(an_unknown_family_is_refused) {
   Random random(10);
   Problem p = plain_problem(random, "gaussian", 10, 3);
-  p.settings.family = "cox";
+  p.settings.family = "none";
   Poll poll;
   CHECK_THROWS(p.path(poll));
 }

@@ -43,11 +43,12 @@ class LaplacianDescent final : public PathSolver {
   Model& model_;
   LaplacianPenalty penalty_;
   VectorXd beta_, eta_;
-  VectorXd residual_, curvature_, gradient_;
-  double loss_ = 0, objective_ = 0;
+  Evaluation at_;
+  VectorXd gradient_;
+  double objective_ = 0;
   std::vector<int> work_;
-  MatrixXd coupling_, response_;  // of the working set with the unpenalised part
-  VectorXd bend_, left_, shift_;  // curvatures; the model's residual; its unpenalised part
+  MatrixXd coupling_, response_;  // of the working set, see ProfileCurvature
+  VectorXd bend_, left_, shift_;  // curvatures; the model's residual; its coupled part
 };
 
 }  // namespace n2gfl

@@ -19,18 +19,18 @@
 
 namespace n2gfl {
 
-Path::Path(Design design, VectorXd response, const VectorXd& weights, VectorXd offset,
+Path::Path(Design design, const MatrixXd& response, const VectorXd& weights, VectorXd offset,
            const MatrixXd& covariates, const Graph& graph, VectorXd factor, Settings settings,
            Poll& poll)
     : settings_(std::move(settings)), graph_(graph), design_(std::move(design)),
-      mean_(take_out_mean(settings_, weights, response, offset)),
       loss_(make_loss(settings_.family, response, weights)),
+      mean_(loss_->take_over(offset, settings_.intercept)),
       profile_(*loss_, unpenalised(covariates), offset) {
   design_.use_rows(weights);
   if (settings_.sign == Sign::nonpositive) design_.mirror();
   if (settings_.standardize) standardise(factor);
   model_ = std::make_unique<Model>(design_, profile_, graph_, std::move(factor),
-                                   settings_.sign != Sign::free, settings_.intercept,
+                                   settings_.sign != Sign::free, has_constant(),
                                    settings_.threads, poll);
   make_solvers();
   find_null_loss(offset);
@@ -73,26 +73,8 @@ Fit Path::fit(const Penalties& row) {
   return describe(s);
 }
 
-// Least squares depends on y - offset only, and with an intercept the means of both do not
-// matter. Subtracting them first avoids a loss of digits. Returns the mean of y - offset.
-double Path::take_out_mean(const Settings& settings, const VectorXd& weights, VectorXd& response,
-                           VectorXd& offset) {
-  if (settings.family != "gaussian") return 0;
-  double mean = 0;
-  if (settings.intercept) {
-    const double far = response.dot(weights) / weights.sum();
-    const double shift = offset.dot(weights) / weights.sum();
-    response.array() -= far;
-    offset.array() -= shift;
-    mean = far - shift;
-  }
-  response -= offset;
-  offset.setZero();
-  return mean;
-}
-
 MatrixXd Path::unpenalised(const MatrixXd& covariates) const {
-  const int extra = settings_.intercept ? 1 : 0;
+  const int extra = has_constant() ? 1 : 0;
   MatrixXd all(loss_->size(), covariates.cols() + extra);
   if (extra) all.col(0).setOnes();
   all.rightCols(covariates.cols()) = covariates;
@@ -145,8 +127,7 @@ Solution Path::solve_by(Solver& solver, const Penalties& row, bool with_proof) c
 
 void Path::find_null_loss(const VectorXd& offset) {
   Profile null(*loss_, unpenalised(MatrixXd(loss_->size(), 0)), offset);
-  VectorXd residual;
-  null_loss_ = null.evaluate(VectorXd::Zero(loss_->size()), residual);
+  null_loss_ = null.evaluate(VectorXd::Zero(loss_->size())).loss();
   if (null_loss_ > 0 && model_->null_value <= 1e-12 * null_loss_)
     throw NothingLeft();
 }
@@ -187,9 +168,10 @@ void Path::approach(const Penalties& row) {
 Fit Path::describe(const Solution& s) const {
   Fit fit;
   const VectorXd coefficients = profile_.coefficients(s.unpenalised);
-  const int extra = settings_.intercept ? 1 : 0;
+  const int extra = has_constant() ? 1 : 0;
   if (extra) fit.intercept = coefficients[0] + mean_;
   fit.covariates = coefficients.tail(coefficients.size() - extra);
+  fit.own = s.own;
   fit.index = s.index;
   fit.value = s.value;
   fit.regions = count_parts(graph_, s.index, [](int, int) { return true; });
@@ -197,8 +179,7 @@ Fit Path::describe(const Solution& s) const {
   fit.pieces = settings_.penalty == PenaltyType::fused ? count_parts(graph_, s.index, equal)
                                             : static_cast<int>(s.index.size());
   for (std::size_t k = 0; k < s.index.size(); ++k) fit.value[k] *= design_.scale(s.index[k]);
-  const double range = null_loss_ - loss_->saturated();
-  fit.deviance_ratio = range > 0 ? 1 - (s.loss - loss_->saturated()) / range : 0.0;
+  fit.deviance_ratio = null_loss_ > 0 ? 1 - s.loss / null_loss_ : 0.0;
   fit.gap = s.gap;
   fit.iterations = s.iterations;
   fit.converged = s.gap <= settings_.thresh;

@@ -50,7 +50,7 @@ struct Effects {
 
 struct Fit {
   double intercept = 0;
-  VectorXd covariates;
+  VectorXd covariates, own;  // own: parameters that only the loss has
   std::vector<int> index;  // nonzero coefficients
   std::vector<double> value;
   int pieces = 0;   // regions of one nonzero value
@@ -62,7 +62,7 @@ struct Fit {
 
 class Path {
  public:
-  Path(Design design, VectorXd response, const VectorXd& weights, VectorXd offset,
+  Path(Design design, const MatrixXd& response, const VectorXd& weights, VectorXd offset,
        const MatrixXd& covariates, const Graph& graph, VectorXd factor, Settings settings,
        Poll& poll);
   ~Path();
@@ -89,12 +89,13 @@ class Path {
 
   Fit fit(const Penalties& row);
 
+  const Loss& loss() const { return *loss_; }
+
  private:
   static constexpr double kFarRatio = 0.2;  // a larger decrease of lambda1 needs steps in between
   static constexpr double kStepRatio = 0.2;
 
-  static double take_out_mean(const Settings& settings, const VectorXd& weights, VectorXd& response,
-                              VectorXd& offset);
+  bool has_constant() const { return settings_.intercept || loss_->ignores_constants(); }
   MatrixXd unpenalised(const MatrixXd& covariates) const;
   void standardise(VectorXd& factor);
   void make_solvers();
@@ -113,8 +114,8 @@ class Path {
   Settings settings_;
   const Graph& graph_;
   Design design_;
-  double mean_;  // of the response, if it was subtracted
   std::unique_ptr<Loss> loss_;
+  double mean_;  // what the loss took from the intercept
   Profile profile_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<PathSolver> direct_;

@@ -19,7 +19,7 @@ void RegionNewton::run(Regions& regions, double lambda1, double lambda2, double 
 void RegionNewton::evaluate(const Regions& regions, double lambda1, double lambda2) {
   VectorXd eta = VectorXd::Zero(model_->x.rows());
   for (int k = 0; k < regions.size(); ++k) eta += regions[k].value * regions[k].column;
-  loss_ = model_->profile.evaluate(eta, residual_);
+  at_ = model_->profile.evaluate(eta);
   penalty_ = penalty(regions.kinks(lambda1, lambda2), regions.values());
 }
 
@@ -31,21 +31,18 @@ double RegionNewton::penalty(const std::vector<Kink>& kinks, const VectorXd& u) 
 
 double RegionNewton::one_step(Regions& regions, double lambda1, double lambda2) {
   const MatrixXd columns = regions.columns();
-  VectorXd curvature;
   ContractedProblem problem;
   problem.start = regions.values();
   problem.kinks = regions.kinks(lambda1, lambda2);
   problem.nonnegative = model_->nonnegative;
   problem.tie = regions.ties();
-  const double before =
-      model_->profile.evaluate(columns * problem.start, residual_, &curvature) +
-      penalty(problem.kinks, problem.start);
-  problem.gradient = columns.transpose() * residual_;
+  at_ = model_->profile.evaluate(columns * problem.start);
+  const double before = at_.loss() + penalty(problem.kinks, problem.start);
+  problem.gradient = columns.transpose() * at_.residual();
   ContractedSolution best;
   double t = 0;
   for (int tries = 0; t == 0 && tries < kMostDampings; ++tries) {
-    fill_hessian(regions, columns, curvature + damping_ * model_->profile.loss().weights(),
-                 problem);
+    fill_hessian(regions, columns, model_->profile.curvature(at_.at, damping_), problem);
     best = ActiveSet(problem, model_->poll).solve();
     if (!(best.decrease > 0)) return 0;
     t = line_search(columns, problem, best, before);
@@ -71,12 +68,12 @@ void RegionNewton::damp(const VectorXd& step, double objective) {
 // The model is centred at the start, so the small ridge shortens steps but does not move the
 // optimum.
 void RegionNewton::fill_hessian(const Regions& regions, const MatrixXd& columns,
-                                const VectorXd& curvature, ContractedProblem& problem) {
+                                const ProfileCurvature& curvature, ContractedProblem& problem) {
   const bool quadratic = model_->profile.loss().quadratic();
-  MatrixXd hessian = quadratic ? gram_.of(regions, columns, curvature)
-                               : weighted_gram(columns, curvature, model_->threads);
+  MatrixXd hessian = quadratic ? gram_.of(regions, columns, curvature.diagonal())
+                               : weighted_gram(columns, curvature.diagonal(), model_->threads);
   const VectorXd whole = hessian.diagonal();  // the projected diagonal may be pure rounding
-  if (!quadratic) model_->profile.project_hessian(curvature, columns, hessian);
+  if (!quadratic) curvature.subtract(columns, hessian);
   hessian.diagonal() += 1e-11 * whole;
   hessian.diagonal().array() += 1e-12 * whole.maxCoeff();
   problem.hessian = std::move(hessian);
@@ -89,7 +86,7 @@ double RegionNewton::line_search(const MatrixXd& columns, const ContractedProble
   for (int halvings = 0; halvings < kHalvings; ++halvings, t *= 0.5) {
     const VectorXd u = problem.start + t * (best.value - problem.start);
     const double now =
-        model_->profile.evaluate(columns * u, residual_) + penalty(problem.kinks, u);
+        model_->profile.evaluate(columns * u).loss() + penalty(problem.kinks, u);
     if (now <= before - 1e-4 * t * best.decrease) return t;
   }
   return 0;

@@ -140,7 +140,7 @@ void RegionPursuit::coarse_rounds(double stop, int max_iterations, double ratio,
   double last = kInfinity;
   for (int round = 0; round < kMaxCoarseRounds; ++round) {
     find_pieces_coarsely(ratio);
-    const double gap = relative_gap(newton_.residual(), leftover_of_pieces());
+    const double gap = relative_gap(newton_.at().dual, leftover_of_pieces());
     ratio = violation_of_pieces();
     if (round == 0 && ratio < kLookRatio) look = false;
     if (look && round > 0) {
@@ -281,7 +281,7 @@ bool RegionPursuit::fine_rounds(double stop, int max_iterations) {
   double last = kInfinity, last_gap = last;
   for (int round = 0;; ++round) {
     find_pieces_exactly();
-    const double gap = relative_gap(newton_.residual(), leftover_of_pieces());
+    const double gap = relative_gap(newton_.at().dual, leftover_of_pieces());
     if (gap <= stop || pieces_.empty() || round >= kMaxRounds) break;
     if (iterations_++ >= max_iterations) break;
     // Pieces that are split together may not decrease the objective; a single piece always does.
@@ -397,8 +397,8 @@ void RegionPursuit::set_ties() {
 
 // ---- the certificate
 
-double RegionPursuit::relative_gap(const VectorXd& theta, const Leftover& left) const {
-  return n2gfl::relative_gap(model_, newton_.objective(), theta, left, rounding_);
+double RegionPursuit::relative_gap(const DualPoint& point, const Leftover& left) const {
+  return n2gfl::relative_gap(model_, newton_.objective(), point, left, rounding_);
 }
 
 // Excess that the certificate may leave: a small share of what the gap allows. For unpenalised
@@ -414,10 +414,10 @@ double RegionPursuit::certify(double thresh) {
   saturate_borders();
   rounding_ = model_.rounding(newton_.residual()) + network_.refresh_marked();
   const double tolerance = tolerated_excess(thresh);
-  theta_ = newton_.residual();
+  dual_ = newton_.at().dual;
   if (!free_.empty()) {
-    theta_ = free_.feasible(theta_);
-    gradient_.set_residual(theta_);
+    dual_ = free_.feasible(newton_.at());
+    gradient_.set_residual(dual_.theta);
   }
   find_candidates(tolerance);
   pieces_.clear();
@@ -430,7 +430,7 @@ double RegionPursuit::certify(double thresh) {
     DualNorm::include(left, leftover_of_candidates(terms));
     collect_pieces(way);
   }
-  const double gap = relative_gap(theta_, left);
+  const double gap = relative_gap(dual_, left);
   return gap <= thresh || !std::isfinite(lambda1_) ? gap : sharper_gap(gap, thresh, tolerance);
 }
 
@@ -448,11 +448,11 @@ Leftover RegionPursuit::leftover_of_candidates(const GradientTerms& terms) const
 double RegionPursuit::sharper_gap(double gap, double thresh, double tolerance) {
   double lower = 1;
   for (const Piece& piece : pieces_) lower = std::max(lower, set_ratio(piece));
-  if (relative_gap(theta_, {lower - 1, 0.0}) > thresh) return gap;
+  if (relative_gap(dual_, {lower - 1, 0.0}) > thresh) return gap;
   const Leftover exact =
       norm_.dinkelbach(lambda1_, lower, tolerance, thresh,
-                       [&](const Leftover& left) { return relative_gap(theta_, left); });
-  return std::min(gap, relative_gap(theta_, exact));
+                       [&](const Leftover& left) { return relative_gap(dual_, left); });
+  return std::min(gap, relative_gap(dual_, exact));
 }
 
 double RegionPursuit::set_ratio(const Piece& piece) {
@@ -525,7 +525,8 @@ bool RegionPursuit::is_certain(int i, double tolerance) {
 
 Solution RegionPursuit::solution(double gap) const {
   Solution answer;
-  answer.unpenalised = model_.profile.coordinates();
+  answer.unpenalised = newton_.at().coordinates;
+  answer.own = newton_.at().at.own;
   std::vector<std::pair<int, double>> entries;
   for (int k = 0; k < regions_.size(); ++k) {
     answer.unpenalised -= regions_[k].value * regions_[k].projection;
@@ -537,7 +538,7 @@ Solution RegionPursuit::solution(double gap) const {
     answer.index.push_back(i);
     answer.value.push_back(value);
   }
-  answer.loss = newton_.loss();
+  answer.loss = newton_.at().loss();
   answer.objective = newton_.objective();
   answer.gap = gap;
   answer.iterations = iterations_;

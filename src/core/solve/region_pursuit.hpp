@@ -123,7 +123,7 @@ class RegionPursuit final : public PathSolver {
 
   // ---- the certificate
 
-  double relative_gap(const VectorXd& theta, const Leftover& left) const;
+  double relative_gap(const DualPoint& point, const Leftover& left) const;
   double tolerated_excess(double thresh) const;
   double certify(double thresh);
   Leftover leftover_of_candidates(const GradientTerms& terms) const;
@@ -150,7 +150,7 @@ class RegionPursuit final : public PathSolver {
   SmoothFlow smooth_;
   WorkingSet work_;
   double lambda1_ = 0, lambda2_ = 0;
-  VectorXd theta_;       // the dual point of the certificate: the residual or close to it
+  DualPoint dual_;       // of the certificate: that of the last evaluation or close to it
   double rounding_ = 0;  // rounding error of one node's excess, at the present residual and flow
   int iterations_ = 0;
   bool may_give_up_ = false;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "loss/profile.hpp"
 #include "types.hpp"
 
 namespace n2gfl {
@@ -11,14 +12,15 @@ struct Solution {
   std::vector<int> index;  // nonzero features, in increasing order
   std::vector<double> value;
   VectorXd unpenalised;    // coordinates of the unpenalised part in the profile's basis
+  VectorXd own;            // the loss's own parameters
   double loss = 0, objective = 0;
   double gap = 0;          // relative to the null objective
   int iterations = 0;
   bool gave_up = false;    // another solver will be faster
 };
 
-Solution dense_solution(const VectorXd& beta, const VectorXd& unpenalised, double loss,
-                        double objective, double gap, int iterations);
+Solution dense_solution(const VectorXd& beta, const Evaluation& at, double objective, double gap,
+                        int iterations);
 
 class Solver {
  public:
