@@ -63,3 +63,19 @@ assess_classes <- function() {
     pictures = list(roc = draw_roc, calibration = draw_calibration)
   )
 }
+
+# ---- print, for classes --------------------------------------------------------------------------
+
+class_counts <- function(x, digits) {
+  first <- x$predictions[x$predictions$repetition == 1, ]
+  counts <- c(sum(first$observed == 0), sum(first$observed == 1))
+  share <- max(tapply(first$weight, first$observed, sum)) / sum(first$weight)
+  paste0(": ", counts[1], " ", x$classnames[1], ", ", counts[2], " ", x$classnames[2],
+         " (the modelled class)\nAlways predicting the larger class would give an accuracy of ",
+         decimal_text(share, digits))
+}
+
+print_confusion <- function(x) {
+  cat("\nThreshold ", number_text(x$threshold), ":\n", sep = "")
+  print(stats::xtabs(round(n, 1) ~ predicted + observed, x$confusion))
+}

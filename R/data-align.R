@@ -1,6 +1,6 @@
 # Tables and named vectors are brought into the order of the rows of `x`, so that a table in another
-# order than the images cannot give each subject the values of another one. row_names.R knows how
-# rows are named.
+# order than the images cannot give each subject the values of another one. data-row-names.R knows
+# how rows are named.
 
 # ---- tables --------------------------------------------------------------------------------------
 

@@ -9,7 +9,9 @@ default_choice <- "lambda.min"
 # The names that `s` can be, in the order in which tables list them.
 choice_names <- c("lambda.min", "lambda.1se", "lambda.es")
 
-is_cv <- function(object) inherits(object, "cv.n2gfl")
+is_cv <- function(object) inherits(object, "n2gfl_cv")
+
+is_selection <- function(object) inherits(object, "n2gfl_stability_selection")
 
 # What a cross-validation's `s` and `row` mean for its fit: list(s, row), one of them NULL.
 cv_choice <- function(object, s = NULL, row = NULL) {

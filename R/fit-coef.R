@@ -66,7 +66,7 @@ feature_names <- function(beta) {
 
 #' @rdname coef.n2gfl
 #' @export
-coef.cv.n2gfl <- function(object, s = NULL, row = NULL, ...) {
+coef.n2gfl_cv <- function(object, s = NULL, row = NULL, ...) {
   at <- cv_choice(object, s, row)
   coef(full_fit(object), s = at$s, row = at$row, ...)
 }

@@ -48,7 +48,7 @@ fitted.n2gfl <- function(object, x, s = NULL, row = NULL, covariates = NULL, off
 
 #' @rdname fitted.n2gfl
 #' @export
-fitted.cv.n2gfl <- function(object, x, s = NULL, row = NULL, ...) {
+fitted.n2gfl_cv <- function(object, x, s = NULL, row = NULL, ...) {
   if (missing(x)) stop_no_data("x", "fitted")
   at <- cv_choice(object, s, row)
   fitted(full_fit(object), x, s = at$s, row = at$row, ...)
@@ -85,7 +85,7 @@ residuals.n2gfl <- function(object, x, y, s = NULL, row = NULL,
 
 #' @rdname fitted.n2gfl
 #' @export
-residuals.cv.n2gfl <- function(object, x, y, s = NULL, row = NULL, ...) {
+residuals.n2gfl_cv <- function(object, x, y, s = NULL, row = NULL, ...) {
   if (missing(x)) stop_no_data("x", "residuals")
   if (missing(y)) stop_no_data("y", "residuals")
   at <- cv_choice(object, s, row)
@@ -165,7 +165,7 @@ deviance.n2gfl <- function(object, s = NULL, row = NULL, ...) {
 
 #' @rdname deviance.n2gfl
 #' @export
-deviance.cv.n2gfl <- function(object, s = NULL, row = NULL, ...) {
+deviance.n2gfl_cv <- function(object, s = NULL, row = NULL, ...) {
   at <- cv_choice(object, s, row)
   deviance(full_fit(object), s = at$s, row = at$row, ...)
 }
@@ -184,7 +184,7 @@ logLik.n2gfl <- function(object, s = NULL, row = NULL, ...) {
 
 #' @rdname deviance.n2gfl
 #' @export
-logLik.cv.n2gfl <- function(object, s = NULL, row = NULL, ...) {
+logLik.n2gfl_cv <- function(object, s = NULL, row = NULL, ...) {
   at <- cv_choice(object, s, row)
   logLik(full_fit(object), s = at$s, row = at$row, ...)
 }
@@ -199,7 +199,7 @@ nobs.n2gfl <- function(object, ...) {
 
 #' @rdname deviance.n2gfl
 #' @export
-nobs.cv.n2gfl <- function(object, ...) nobs(full_fit(object), ...)
+nobs.n2gfl_cv <- function(object, ...) nobs(full_fit(object), ...)
 
 #' Fit again with changed arguments
 #'
@@ -234,9 +234,9 @@ update.n2gfl <- function(object, ..., evaluate = TRUE) {
 }
 
 #' @rdname update.n2gfl
-#' @method update cv.n2gfl
+#' @method update n2gfl_cv
 #' @export
-update.cv.n2gfl <- update.n2gfl
+update.n2gfl_cv <- update.n2gfl
 
 # The call of n2gfl() that a call of cv.n2gfl() contains: its fit can be updated on its own.
 fit_call <- function(call) {

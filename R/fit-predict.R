@@ -67,7 +67,7 @@ predict.n2gfl <- function(object, newx, s = NULL, row = NULL,
 
 #' @rdname predict.n2gfl
 #' @export
-predict.cv.n2gfl <- function(object, newx, s = NULL, row = NULL, ...) {
+predict.n2gfl_cv <- function(object, newx, s = NULL, row = NULL, ...) {
   at <- cv_choice(object, s, row)
   predict(full_fit(object), newx, s = at$s, row = at$row, ...)
 }

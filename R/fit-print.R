@@ -52,9 +52,9 @@ print.n2gfl <- function(x, digits = max(3, getOption("digits") - 3), rows = 40, 
 #' x <- matrix(rnorm(60 * 20), 60)
 #' y <- rowSums(x[, 3:6]) + rnorm(60)
 #' cv.n2gfl(x, y, graph_chain(20), lambda2 = 0.1, nlambda1 = 10, nfolds = 4, nested = TRUE)
-#' @method print cv.n2gfl
+#' @method print n2gfl_cv
 #' @export
-print.cv.n2gfl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
+print.n2gfl_cv <- function(x, digits = max(3, getOption("digits") - 3), ...) {
   print_cv_head(x)
   print(choice_table(x, digits))
   if (!is.null(x$nested)) {

@@ -149,7 +149,7 @@ name_fits <- function(fits, view) {
 }
 
 # What is known of a view before any fit: list(lambda_max = one number for each lambda2, effects =
-# see sign_check.R).
+# see fit-sign-check.R).
 start_facts <- function(view, lambda2) {
   data <- view_data(view)
   with_core_errors(data, null_model_cpp(

@@ -6,7 +6,7 @@
 #' @param x A summary.
 #' @param digits Number of significant digits.
 #' @param ... Must be empty; not used by `print()`.
-#' @return An object of class `summary.n2gfl` or `summary.cv.n2gfl`: a list with the `call`, a few
+#' @return An object of class `n2gfl_summary` or `n2gfl_cv_summary`: a list with the `call`, a few
 #'   facts and the data frame `table`, which [print()] shows.
 #'
 #'   The table of a fit has a line for each `lambda2`: the number of fits `fits`, the largest and
@@ -47,14 +47,14 @@ summary.n2gfl <- function(object, ...) {
     c(object[c("call", "family", "sign", "penalty", "classnames", "nobs", "dim")],
       list(covariates = NROW(object$gamma), failed = which(!grid$converged),
            table = do.call(rbind, lines))),
-    class = "summary.n2gfl"
+    class = "n2gfl_summary"
   )
 }
 
 #' @rdname summary.n2gfl
-#' @method print summary.n2gfl
+#' @method print n2gfl_summary
 #' @export
-print.summary.n2gfl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
+print.n2gfl_summary <- function(x, digits = max(3, getOption("digits") - 3), ...) {
   print_fit_head(x)
   table <- x$table
   number <- function(values) significant(values, digits)
@@ -78,9 +78,9 @@ rows_text <- function(rows) {
 }
 
 #' @rdname summary.n2gfl
-#' @method summary cv.n2gfl
+#' @method summary n2gfl_cv
 #' @export
-summary.cv.n2gfl <- function(object, ...) {
+summary.n2gfl_cv <- function(object, ...) {
   check_empty_dots(...)
   grid <- object$grid
   sign <- if (larger_is_better(object$type.measure)) -1 else 1
@@ -97,7 +97,7 @@ summary.cv.n2gfl <- function(object, ...) {
     c(object[c("call", "type.measure", "name", "foldid", "edge")],
       list(notes = choice_notes(object), nested = object$nested$estimate,
            failed = sum(failed > 0), table = table)),
-    class = "summary.cv.n2gfl"
+    class = "n2gfl_cv_summary"
   )
 }
 
@@ -108,9 +108,9 @@ row_choices <- function(object, rows) {
 }
 
 #' @rdname summary.n2gfl
-#' @method print summary.cv.n2gfl
+#' @method print n2gfl_cv_summary
 #' @export
-print.summary.cv.n2gfl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
+print.n2gfl_cv_summary <- function(x, digits = max(3, getOption("digits") - 3), ...) {
   print_cv_head(x)
   number <- function(values) significant(values, digits)
   cat("Best row of each lambda2, and the chosen rows:\n")

@@ -68,12 +68,12 @@ summary.n2gfl_images <- function(object, ...) {
   subjects <- cbind(data.frame(subject = object$subjects), stats)
   structure(list(subjects = subjects, graph = object$graph, space = object$space,
                  dim = dim(object)),
-            class = "summary.n2gfl_images")
+            class = "n2gfl_images_summary")
 }
 
-#' @method print summary.n2gfl_images
+#' @method print n2gfl_images_summary
 #' @export
-print.summary.n2gfl_images <- function(x, digits = 3, rows = 10, ...) {
+print.n2gfl_images_summary <- function(x, digits = 3, rows = 10, ...) {
   print_size(x$space, x$dim, x$graph)
   # The subjects whose mean is farthest from the median come first.
   away <- abs(x$subjects$mean - stats::median(x$subjects$mean))

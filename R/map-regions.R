@@ -74,7 +74,7 @@ region_table <- function(object, atlas = NULL, labels = NULL, s = NULL, row = NU
 # What the table is made of: one value per feature, zero outside of all regions; the share of the
 # folds that select each feature; and a line that says which row of the grid it is.
 table_map <- function(object, s, row) {
-  if (is_stabsel(object)) {
+  if (is_selection(object)) {
     check_no_row(s, row)
     passed <- object$prob >= object$cutoff - 1e-9
     return(list(values = ifelse(passed, as.double(object$prob), 0), probability = TRUE,

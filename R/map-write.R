@@ -13,7 +13,7 @@
 #' For a fit on a surface ([read_surface()]) the file is GIFTI (`.gii`) with one value per vertex,
 #' written by the gifti package.
 #' @param object A fit from [n2gfl()], a cross-validation from [cv.n2gfl()] or stability selection
-#'   from [stabsel.n2gfl()], made from images.
+#'   from [stability_selection()], made from images.
 #' @param file Name of the file: `.nii` or `.nii.gz` (`.gii` for surfaces).
 #' @param s,row Which fit: `"lambda.min"` (what `NULL` means), `"lambda.1se"` or `"lambda.es"` for a
 #'   cross-validation, `c(lambda1 = , lambda2 = )` or the row of the grid for any fit. One with a
@@ -80,17 +80,15 @@ as_nifti <- function(object, s = NULL, row = NULL,
 
 match_map <- function(what, object, is_missing) {
   choices <- c("coef", "selection", "region", "probability")
-  if (is_missing) return(if (is_stabsel(object)) "probability" else "coef")
+  if (is_missing) return(if (is_selection(object)) "probability" else "coef")
   what <- match_choice(what, "what", choices)
-  if ((what == "probability") != is_stabsel(object)) {
-    stop_bad("`what` must be ", if (is_stabsel(object)) "\"probability\" for"
+  if ((what == "probability") != is_selection(object)) {
+    stop_bad("`what` must be ", if (is_selection(object)) "\"probability\" for"
              else "\"coef\", \"selection\" or \"region\" without", " stability selection, not \"",
              what, "\".")
   }
   what
 }
-
-is_stabsel <- function(object) inherits(object, "stabsel.n2gfl")
 
 check_no_row <- function(s, row) {
   if (!is.null(s) || !is.null(row)) {
@@ -100,7 +98,7 @@ check_no_row <- function(s, row) {
 
 # list(values = one per feature, integer, what, description).
 map_values <- function(object, what, s, row) {
-  if (is_stabsel(object)) {
+  if (is_selection(object)) {
     check_no_row(s, row)
     return(list(values = as.double(object$prob), integer = FALSE, what = what,
                 description = "n2gfl selection probability"))

@@ -1,4 +1,4 @@
-# Volumes: features are the voxels inside a mask. Their space is from new_space() in space.R.
+# Volumes: features are the voxels inside a mask. Their space is from new_space() in image-space.R.
 
 volume_place <- function() {
   list(

@@ -1,4 +1,4 @@
-# Legends, marks of the chosen rows, colours and colour bars of all charts, see chart.R.
+# Legends, marks of the chosen rows, colours and colour bars of all charts, see plot-chart.R.
 
 # ---- legends -------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-# Figures, panels and axes of all charts; legends and marks are in chart_legend.R.
+# Figures, panels and axes of all charts; legends and marks are in plot-chart-legend.R.
 #
 # A chart fills one figure: the whole device, or one cell of par(mfrow = ), layout(), par(fig = ) or
 # split.screen(). It calls plot.new() once a figure, and sets the panels inside it by their margins.

@@ -1,5 +1,6 @@
-# Charts of fits and of cross-validations in base graphics. What they show is prepared in paths.R
-# and shared with autoplot(); figures, axes, legends and marks are those of chart.R.
+# Charts of fits and of cross-validations in base graphics. What they show is prepared in
+# plot-paths.R and shared with autoplot(); figures, axes, legends and marks are those of
+# plot-chart.R.
 
 #' Draw the paths or the map of a fit
 #'
@@ -56,7 +57,7 @@
 #' @return The data that were drawn, invisibly: for paths a data frame with the columns `panel`,
 #'   `region`, `row` (of the grid), `x`, `value` and `size` (number of features; 0 where a line
 #'   starts from or ends in another); for maps the matrix of coefficients, `NA` outside the mask.
-#' @seealso [plot.cv.n2gfl()]; [autoplot()][autoplot.n2gfl] for ggplot2.
+#' @seealso [plot.n2gfl_cv()]; [autoplot()][autoplot.n2gfl] for ggplot2.
 #' @examples
 #' set.seed(1)
 #' cohort <- simulate_cohort(n = 60, dim = c(16, 16))
@@ -93,8 +94,6 @@ match_xvar <- function(xvar) {
   if (identical(xvar, "lambda")) xvar <- "lambda1"
   match_choice(xvar, "xvar", c("lambda1", "lambda2", "norm", "dev"))
 }
-
-`%or%` <- function(value, default) if (is.null(value)) default else value
 
 xvar_title <- function(xvar) {
   switch(xvar,
@@ -276,7 +275,7 @@ map_title <- function(map) {
 #' are logarithmic, with the largest on the left; on top is the number of regions. In the heat map a
 #' cell reaches halfway to its neighbours, and each `lambda2` has a band of the same height.
 #'
-#' The title names the row that [coef()][coef.cv.n2gfl], [plot_map()] and others use by default,
+#' The title names the row that [coef()][coef.n2gfl_cv], [plot_map()] and others use by default,
 #' with its penalties. It is left out if the panel of that row is not drawn. Remarks at the bottom
 #' say which chosen rows are in panels that are not drawn, when a chosen row selects nothing, and
 #' when `lambda.1se` has more features than `lambda.min`.
@@ -289,7 +288,7 @@ map_title <- function(map) {
 #' plot(cv)
 #' plot(cv, type = "heatmap")
 #' @export
-plot.cv.n2gfl <- function(x, type = c("curve", "heatmap"), which = NULL, col = NULL, xlab = NULL,
+plot.n2gfl_cv <- function(x, type = c("curve", "heatmap"), which = NULL, col = NULL, xlab = NULL,
                           ylab = NULL, main = NULL, ...) {
   type <- match_choice(type, "type", c("curve", "heatmap"))
   data <- cv_plot_data(x)

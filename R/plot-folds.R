@@ -105,9 +105,8 @@ readable_folds <- function(folds, draw, models) {
 
 # A list of cross-validations on the same features.
 check_models <- function(object) {
-  models <- if (inherits(object, "cv.n2gfl")) list(object) else object
-  if (!is.list(models) || !length(models) ||
-      !all(vapply(models, inherits, NA, what = "cv.n2gfl"))) {
+  models <- if (is_cv(object)) list(object) else object
+  if (!is.list(models) || !length(models) || !all(vapply(models, is_cv, NA))) {
     stop_bad("`object` must be a fit from cv.n2gfl() or a list of them, not ", describe(object),
              ".")
   }

@@ -7,7 +7,7 @@ warm_colours <- c("#FED976", "#FD8D3C", "#E31A1C", "#800026")
 cold_colours <- c("#9ECAE1", "#4292C6", "#08519C", "#08306B")
 
 # For pictures that show signs only. These three are distinct for all common kinds of colour vision,
-# from each other and from the greys of the anatomy: see test-map-colours.R.
+# from each other and from the greys of the anatomy: see test-plot-map-colours.R.
 sign_colours <- c(positive = "#DBA300", negative = "#008BCF", common = "#9C2800")
 
 # Paper and ink of a picture.

@@ -172,16 +172,16 @@ map_of <- function(object, s = NULL, row = NULL, like = NULL) {
 
 # The numbers to draw and what they are.
 numbers_of <- function(object, s, row) {
-  if (inherits(object, c("n2gfl", "cv.n2gfl"))) {
+  if (inherits(object, c("n2gfl", "n2gfl_cv"))) {
     # Not inside `[`: Matrix would add its own text to an error message.
     row <- map_row(object, s, row)
     return(list(values = as.numeric(full_fit(object)$beta[, row]), name = "coefficient",
                 title = choice_title(object, row), empty = "no feature is selected"))
   }
-  if (is_stabsel(object)) {
+  if (is_selection(object)) {
     check_no_row(s, row)
     return(list(values = as.numeric(object$prob), name = "probability", cutoff = object$cutoff,
-                title = stabsel_title(object),
+                title = selection_title(object),
                 empty = paste("no probability reaches", number_text(object$cutoff))))
   }
   if (is_images(object)) return(list(values = object$space$mean, name = "mean"))
@@ -190,7 +190,7 @@ numbers_of <- function(object, s, row) {
   list(values = values, name = "value")
 }
 
-stabsel_title <- function(object) {
+selection_title <- function(object) {
   if (!is_number(object$lambda2)) return("stability selection")
   bquote("stability selection:" ~ lambda[2] == .(lambda_label(object$lambda2)))
 }

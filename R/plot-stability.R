@@ -1,6 +1,6 @@
 #' Plot stability along the grid, or against accuracy
 #'
-#' @param x A table from [stability()], or runs from [perturb.n2gfl()], whose table is drawn.
+#' @param x A table from [stability()], or runs from [perturb_fits()], whose table is drawn.
 #' @param type `"grid"` draws one panel per measure, against lambda1, with one line per lambda2, and
 #'   the cross-validated score as the first panel; `"tradeoff"` draws the score against one measure:
 #'   what a more stable row costs in accuracy. Without a grid the measures of the one row are drawn
@@ -15,7 +15,7 @@
 #' @param ... Graphical parameters for the lines and points, such as `lwd` or `cex`.
 #' @details
 #' The bars at the score are one standard error, the band around Nogueira's measure is its interval.
-#' The axis of `lambda1` is logarithmic, with the largest on the left, as in [plot.cv.n2gfl()]. The
+#' The axis of `lambda1` is logarithmic, with the largest on the left, as in [plot.n2gfl_cv()]. The
 #' rows that the cross-validation chose have the same symbols as there.
 #' @inheritSection plot.n2gfl Several panels
 #' @return `x`, invisibly.

@@ -27,25 +27,25 @@
 #' @param perturb How to perturb: see *Details*.
 #' @param B Number of runs (of folds for `"cv"`).
 #' @param fraction Share of the rows in a subsample.
-#' @return A list of class `perturb.n2gfl` that [stability()], [ES()], [mDC()],
+#' @return A list of class `n2gfl_perturbed` that [stability()], [ES()], [mDC()],
 #'   [compare_stability()] and [stable_regions()] take: `grid`, `es`, `mdc`, `fold.fits` and
 #'   `n2gfl.fit` as in [cv.n2gfl()], and `perturb`, `runs` (how often each row of `x` counts in each
 #'   run, one column per run) and `call`.
-#' @seealso [stability()], [cv.n2gfl()], [stabsel.n2gfl()].
+#' @seealso [stability()], [cv.n2gfl()], [stability_selection()].
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 30), 60)
 #' y <- rowSums(x[, 5:9]) + rnorm(60)
-#' runs <- perturb.n2gfl(x, y, graph_chain(30), perturb = "bootstrap", B = 10,
-#'                       lambda2 = 0.1, nlambda1 = 6)
+#' runs <- perturb_fits(x, y, graph_chain(30), perturb = "bootstrap", B = 10,
+#'                      lambda2 = 0.1, nlambda1 = 6)
 #' runs
 #' stability(runs, row = 6)
 #' @export
-perturb.n2gfl <- function(x, y, graph = NULL, ...,
-                          perturb = c("cv", "bootstrap", "jackknife", "subsample"), B = 10,
-                          fraction = 0.5, group = NULL, checkpoint = NULL, trace.it = 0) {
+perturb_fits <- function(x, y, graph = NULL, ...,
+                         perturb = c("cv", "bootstrap", "jackknife", "subsample"), B = 10,
+                         fraction = 0.5, group = NULL, checkpoint = NULL, trace.it = 0) {
   given <- check_dots(...)
-  call <- call_without_data(match.call(), "perturb.n2gfl")
+  call <- call_without_data(match.call(), "perturb_fits")
   perturb <- match_choice(perturb, "perturb", c("cv", "bootstrap", "jackknife", "subsample"))
   problem <- check_problem(fit_arguments(c(list(x = x, y = y, graph = graph), given)))
   B <- check_count(B, "B", 2L)
@@ -75,7 +75,7 @@ new_perturbed <- function(full, fits, problem, plan, call) {
   structure(
     list(call = call, grid = fit$grid, es = stable$es, mdc = stable$mdc, fold.fits = unname(fits),
          n2gfl.fit = fit, perturb = plan$kind, runs = plan$from),
-    class = "perturb.n2gfl"
+    class = "n2gfl_perturbed"
   )
 }
 
@@ -87,16 +87,16 @@ fit_run <- function(view, run, grid, alive, inside = NULL) {
 
 # The stability of the runs: there are no scores to draw.
 #' @rdname plot.n2gfl_stability
-#' @method plot perturb.n2gfl
+#' @method plot n2gfl_perturbed
 #' @export
-plot.perturb.n2gfl <- function(x, ...) {
+plot.n2gfl_perturbed <- function(x, ...) {
   plot(stability(x), ...)
   invisible(x)
 }
 
-#' @method print perturb.n2gfl
+#' @method print n2gfl_perturbed
 #' @export
-print.perturb.n2gfl <- function(x, digits = 3, rows = 40, ...) {
+print.n2gfl_perturbed <- function(x, digits = 3, rows = 40, ...) {
   cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   cat(count_of(length(x$fold.fits), "run"), " (", x$perturb, ") over ",
       count_of(full_fit(x)$dim[1], "feature"), "\n\n", sep = "")

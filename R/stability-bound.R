@@ -3,7 +3,7 @@
 #' Stability selection keeps the features that at least a share `cutoff` of the subsamples select,
 #' when each subsample selects `q` of `p` features. The expected number of falsely selected features
 #' then has a bound, `PFER` (per-family error rate). Any two of `cutoff`, `q` and `PFER` determine
-#' the third; [stabsel.n2gfl()] calls this function, and it helps to plan a run.
+#' the third; [stability_selection()] calls this function, and it helps to plan a run.
 #'
 #' @details
 #' With \eqn{\theta = q/p}{theta = q/p} and \eqn{\tau}{tau} the cutoff, the bounds are
@@ -43,15 +43,15 @@
 #'
 #' Shah, R. D. and Samworth, R. J. (2013). Variable selection with error control: another look at
 #' stability selection. *Journal of the Royal Statistical Society B* 75, 55--80.
-#' @seealso [stabsel.n2gfl()]
+#' @seealso [stability_selection()]
 #' @examples
-#' stabsel_bound(p = 1000, q = 30, cutoff = 0.75)$PFER
-#' stabsel_bound(p = 1000, q = 30, PFER = 1, assumption = "r-concave")$cutoff
-#' stabsel_bound(p = 1000, cutoff = 0.75, PFER = 1)$q
+#' stability_bound(p = 1000, q = 30, cutoff = 0.75)$PFER
+#' stability_bound(p = 1000, q = 30, PFER = 1, assumption = "r-concave")$cutoff
+#' stability_bound(p = 1000, cutoff = 0.75, PFER = 1)$q
 #' @export
-stabsel_bound <- function(p, cutoff = NULL, q = NULL, PFER = NULL, B = 50,
-                          assumption = c("unimodal", "r-concave", "none"),
-                          sampling.type = c("SS", "MB"), ...) {
+stability_bound <- function(p, cutoff = NULL, q = NULL, PFER = NULL, B = 50,
+                            assumption = c("unimodal", "r-concave", "none"),
+                            sampling.type = c("SS", "MB"), ...) {
   check_empty_dots(...)
   sampling.type <- match_choice(sampling.type, "sampling.type", c("SS", "MB"))
   assumption <- match_choice(assumption, "assumption", c("unimodal", "r-concave", "none"))

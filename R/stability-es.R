@@ -31,7 +31,7 @@
 #' says why, row by row. If the runs differ but their mean is zero it is `Inf`.
 #'
 #' @param object An object with the coefficients of several runs, from [cv.n2gfl()] or
-#'   [perturb.n2gfl()], a list of coefficient vectors, or a (sparse) matrix with one row per feature
+#'   [perturb_fits()], a list of coefficient vectors, or a (sparse) matrix with one row per feature
 #'   and one column per run.
 #' @param x The features: a matrix with one column per coefficient. For an object that stores its ES
 #'   (`"coef"` without centring, `"fit"` with it) it need not be given.

@@ -15,7 +15,7 @@
 #'
 #' @inheritParams ES
 #' @param object An object with the coefficients of several runs, from [cv.n2gfl()],
-#'   [perturb.n2gfl()] or [stabsel.n2gfl()], a list of coefficient vectors, or a (sparse) matrix
+#'   [perturb_fits()] or [stability_selection()], a list of coefficient vectors, or a (sparse)
 #'   with one row per feature and one column per run.
 #' @param sign Count a feature as common only if its sign is the same in all runs?
 #' @param top Use only the `top` largest positive coefficients of each run, as Xin et al. do for

@@ -6,8 +6,8 @@
 #' The regions are the connected parts, in the graph, of
 #'
 #' * the support of the fit to all data at one row of the grid, for [cv.n2gfl()] and
-#'   [perturb.n2gfl()];
-#' * the selected features, for [stabsel.n2gfl()];
+#'   [perturb_fits()];
+#' * the selected features, for [stability_selection()];
 #' * the features that at least a share `cutoff` of the runs select, for a list or a matrix of runs.
 #'
 #' @inheritParams stability
@@ -52,7 +52,7 @@ stable_regions <- function(object, s = NULL, row = NULL, graph = NULL, cutoff = 
 # The features whose regions are reported.
 reported_features <- function(object, row, prob, cutoff) {
   if (is_run_object(object)) return(column_entries(full_fit(object)$beta, row)$i + 1L)
-  if (inherits(object, "stabsel.n2gfl")) return(unname(object$selected))
+  if (is_selection(object)) return(unname(object$selected))
   which(prob >= cutoff - 1e-9)
 }
 

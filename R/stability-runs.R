@@ -7,7 +7,7 @@
 # what was stored with them.
 run_source <- function(object, graph = NULL) {
   if (is_run_object(object)) return(grid_source(object))
-  if (inherits(object, "stabsel.n2gfl")) {
+  if (is_selection(object)) {
     return(list(runs = function(row) object$runs, graph = object$graph, space = object$space))
   }
   runs <- as_runs(object)
@@ -15,7 +15,7 @@ run_source <- function(object, graph = NULL) {
   list(runs = function(row) runs, graph = graph)
 }
 
-is_run_object <- function(object) inherits(object, c("cv.n2gfl", "perturb.n2gfl"))
+is_run_object <- function(object) inherits(object, c("n2gfl_cv", "n2gfl_perturbed"))
 
 grid_source <- function(object) {
   fold.fits <- object$fold.fits

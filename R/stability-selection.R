@@ -32,47 +32,49 @@
 #'
 #' @inheritSection n2gfl Progress
 #' @inheritParams cv.n2gfl
-#' @inheritParams stabsel_bound
+#' @inheritParams stability_bound
 #' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*.
-#' @param cutoff,q,PFER Give two of the three; the third is computed, see [stabsel_bound()].
+#' @param cutoff,q,PFER Give two of the three; the third is computed, see [stability_bound()].
 #'   `cutoff` is the share of halves that must select a feature, `q` the largest number of features
 #'   that a half selects, `PFER` the bound on the expected number of falsely selected features.
 #' @param ... Further arguments of [n2gfl()], such as `family`, `lambda2`, `covariates`; but not
 #'   `lambda1`, because each half has its own sequence. The defaults here are `nlambda1 = 100` and
 #'   `lambda.min.ratio = 0.01`.
-#' @return A list of class `stabsel.n2gfl`:
+#' @return A list of class `n2gfl_stability_selection`:
 #'   \item{prob}{The share of halves that select each feature: a map.}
 #'   \item{selected}{The features for which this share is at least `cutoff`.}
 #'   \item{regions}{A data frame of their connected regions, see [stable_regions()].}
 #'   \item{runs}{A sparse matrix of zeros and ones, features by halves: what each half selected.
 #'     [stability()] and [mDC()] take the object.}
 #'   \item{sizes}{How many features each half selected.}
-#'   \item{cutoff, q, PFER, p, B, assumption, sampling.type}{As in [stabsel_bound()].}
+#'   \item{cutoff, q, PFER, p, B, assumption, sampling.type}{As in [stability_bound()].}
 #'   \item{lambda2, graph, call}{The penalty, the graph, the call without the data.}
-#' @inherit stabsel_bound references
-#' @seealso [stabsel_bound()], [stable_regions()], [plot.stabsel.n2gfl()].
+#' @inherit stability_bound references
+#' @seealso [stability_bound()], [stable_regions()], [plot.n2gfl_stability_selection()].
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(80 * 40), 80)
 #' y <- rowSums(x[, 5:9]) + rowSums(x[, 21:24]) + rnorm(80)
-#' selection <- stabsel.n2gfl(x, y, graph_chain(40), cutoff = 0.75, q = 12, B = 10, lambda2 = 0.05)
+#' selection <- stability_selection(x, y, graph_chain(40), cutoff = 0.75, q = 12, B = 10,
+#'                                  lambda2 = 0.05)
 #' selection
 #' which(selection$prob > 0.5)
 #' plot(selection)
 #' @export
-stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NULL, B = 50,
-                          assumption = c("unimodal", "r-concave", "none"),
-                          sampling.type = c("SS", "MB"), ..., group = NULL, checkpoint = NULL,
-                          trace.it = 0) {
+stability_selection <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NULL, B = 50,
+                                assumption = c("unimodal", "r-concave", "none"),
+                                sampling.type = c("SS", "MB"), ..., group = NULL, checkpoint = NULL,
+                                trace.it = 0) {
   given <- check_dots(...)
-  call <- call_without_data(match.call(), "stabsel.n2gfl")
-  problem <- check_stabsel_problem(x, y, graph, given)
-  bound <- stabsel_bound(ncol(problem$data$x), cutoff, q, PFER, B, assumption, sampling.type)
+  call <- call_without_data(match.call(), "stability_selection")
+  problem <- check_selection_problem(x, y, graph, given)
+  bound <- stability_bound(ncol(problem$data$x), cutoff, q, PFER, B, assumption, sampling.type)
   trace <- check_trace(trace.it)
   group <- check_group(align_rows(group, "group", problem$rows), nrow(problem$data$x))
 
   halves <- draw_halves(problem_strata(problem), group, bound$B, bound$sampling.type)
   kind <- if (bound$sampling.type == "SS") "pairs" else "halves"
+  # "stabsel" stays as it is: with another word the work that a checkpoint holds would be refused.
   resumed <- resume_plan(new_plan(kind, halves), checkpoint, work_key(
     "stabsel", problem, bound$q, dim(halves), bound$sampling.type, as.integer(group)))
   plan <- resumed$plan
@@ -85,10 +87,10 @@ stabsel.n2gfl <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFER = NU
   on.exit(end_progress(progress), add = TRUE)
   chosen <- run_plan(problem, plan, select_features, q = bound$q, checkpoint = resumed$store,
                      progress = progress)
-  new_stabsel(chosen, bound, problem, call)
+  new_selection(chosen, bound, problem, call)
 }
 
-check_stabsel_problem <- function(x, y, graph, given) {
+check_selection_problem <- function(x, y, graph, given) {
   if (!is.null(given$lambda1)) {
     stop_bad("`lambda1` must not be given: every half of the data follows a path of its own, ",
              "until `q` features have entered.")
@@ -116,7 +118,7 @@ select_features <- function(view, run, q, alive, inside = NULL) {
        too_large = !length(at) && last < rows)
 }
 
-new_stabsel <- function(chosen, bound, problem, call) {
+new_selection <- function(chosen, bound, problem, call) {
   columns <- lapply(chosen, function(half) {
     list(i = sort(half$features), x = rep(1, length(half$features)))
   })
@@ -129,7 +131,7 @@ new_stabsel <- function(chosen, bound, problem, call) {
     c(list(call = call, prob = prob, selected = which(prob >= bound$cutoff - 1e-9), runs = runs,
            sizes = diff(runs@p)), bound,
       list(lambda2 = problem$lambda2, graph = problem$data$graph, space = problem$data$space)),
-    class = "stabsel.n2gfl"
+    class = "n2gfl_stability_selection"
   )
   object$regions <- stable_regions(object)
   object
@@ -142,11 +144,11 @@ warn_too_large <- function(too_large, q) {
           "`lambda2`.", call. = FALSE)
 }
 
-# ---- print and plot ------------------------------------------------------------------------------
+# ---- print ---------------------------------------------------------------------------------------
 
-#' @method print stabsel.n2gfl
+#' @method print n2gfl_stability_selection
 #' @export
-print.stabsel.n2gfl <- function(x, digits = 3, rows = 20, ...) {
+print.n2gfl_stability_selection <- function(x, digits = 3, rows = 20, ...) {
   cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   cat("Stability selection, ",
       if (x$sampling.type == "SS") paste(x$B, "complementary pairs") else paste(x$B, "subsamples"),
@@ -164,90 +166,4 @@ print.stabsel.n2gfl <- function(x, digits = 3, rows = 20, ...) {
     })), check_count(rows, "rows", 2L))
   }
   invisible(x)
-}
-
-#' Plot selection probabilities
-#'
-#' The share of the halves of the data that select each feature, with the cutoff: in the order of
-#' the features for chains and other graphs, as an image for a grid or a mask in two dimensions. It
-#' fills one figure: the device, or the next cell of your `par(mfrow = )` or `layout()`.
-#'
-#' @param x An object from [stabsel.n2gfl()].
-#' @param col Colours: of the features that reach the cutoff and of the others, or of the image from
-#'   0 to 1.
-#' @param xlab,ylab,main Titles of the axes and of the picture.
-#' @param ... Graphical parameters of the lines and points, such as `lwd` or `cex`; for an image,
-#'   nothing.
-#' @return `x`, invisibly.
-#' @examples
-#' set.seed(1)
-#' x <- matrix(rnorm(80 * 40), 80)
-#' y <- rowSums(x[, 5:9]) + rowSums(x[, 21:24]) + rnorm(80)
-#' plot(stabsel.n2gfl(x, y, graph_chain(40), cutoff = 0.75, q = 12, B = 10, lambda2 = 0.05))
-#' @method plot stabsel.n2gfl
-#' @export
-plot.stabsel.n2gfl <- function(x, col = NULL, xlab = NULL, ylab = NULL, main = NULL, ...) {
-  image <- length(x$graph$dim) == 2
-  dots <- if (image) check_no_dots(list(...), " for an image") else check_line_parameters(list(...))
-  title <- chart_title(main, bquote("Stability selection," ~ .(lambda_equals(x$lambda2, 2))))
-  if (image) {
-    plot_probability_image(x, col, xlab %or% "", ylab %or% "", title)
-  } else {
-    plot_probabilities(x, col %or% c("#D55E00", "grey50"), xlab %or% "Feature",
-                       ylab %or% "Selection probability", title, dots)
-  }
-  invisible(x)
-}
-
-plot_probabilities <- function(x, col, xlab, ylab, title, dots) {
-  shown <- which(x$prob > 0)
-  chosen <- x$prob[shown] >= x$cutoff - 1e-9
-  colour <- ifelse(chosen, col[1], rep_len(col, 2)[2])
-  draw <- function(k, only) {
-    draw_frame(padded_range(c(1, x$p), 0.02), c(0, 1.02), NULL)
-    lines <- utils::modifyList(list(lwd = 1), dots[names(dots) %in% c("lwd", "lty", "lend")])
-    do.call(graphics::segments, c(list(shown, 0, shown, x$prob[shown], col = colour), lines))
-    points <- utils::modifyList(list(pch = 16, cex = 0.6), dots[names(dots) %in% c("pch", "cex")])
-    do.call(graphics::points, c(list(shown, x$prob[shown], col = colour), points))
-    graphics::abline(h = x$cutoff, lty = 2)
-  }
-  legend <- list(legend_entry(paste("cutoff", number_text(x$cutoff)), lty = 2),
-                 legend_entry("selected", pch = 16, col = col[1]),
-                 legend_entry("not selected", pch = 16, col = rep_len(col, 2)[2]))
-  draw_chart(new_chart(1, draw, c(1.4, label_lines("0.0"), 0.6, 0.9), xlab, ylab, title$text,
-                       title$bold, legends = list(legend)))
-}
-
-plot_probability_image <- function(x, col, xlab, ylab, title) {
-  values <- array(NA_real_, x$graph$dim)
-  values[x$graph$coords] <- x$prob
-  scale <- list(limits = c(0, 1),
-                col = col %or% grDevices::hcl.colors(64, "YlOrRd", rev = TRUE))
-  selected <- array(FALSE, dim(values))
-  selected[x$graph$coords[x$selected, , drop = FALSE]] <- TRUE
-  draw <- function(k, only) {
-    graphics::plot.window(c(0.5, nrow(values) + 0.5), c(0.5, ncol(values) + 0.5), asp = 1,
-                          xaxs = "i", yaxs = "i")
-    graphics::image(seq_len(nrow(values)), seq_len(ncol(values)), values, zlim = c(0, 1),
-                    col = scale$col, add = TRUE, useRaster = TRUE)
-    draw_outline(selected)
-    middle <- colour_bar(scale, c(nrow(values) + 0.5, 0.5, ncol(values) + 0.5))
-    bar_title("selection probability", middle)
-  }
-  outlined <- paste("outlined: selected, probability at least", number_text(x$cutoff))
-  draw_chart(new_chart(1, draw, c(0.2, 0, 1.7, bar_lines(c(0, 1))), xlab, ylab, title$text,
-                       title$bold,
-                       legends = list(list(legend_entry(outlined, lty = 1, lwd = 2)))))
-}
-
-# The sides between cells that are selected and cells that are not.
-draw_outline <- function(selected) {
-  padded <- matrix(FALSE, nrow(selected) + 2, ncol(selected) + 2)
-  padded[1 + seq_len(nrow(selected)), 1 + seq_len(ncol(selected))] <- selected
-  upright <- which(padded[-1, ] != padded[-nrow(padded), ], arr.ind = TRUE)
-  level <- which(padded[, -1] != padded[, -ncol(padded)], arr.ind = TRUE)
-  graphics::segments(upright[, 1] - 0.5, upright[, 2] - 1.5, upright[, 1] - 0.5,
-                     upright[, 2] - 0.5, lwd = 2)
-  graphics::segments(level[, 1] - 1.5, level[, 2] - 0.5, level[, 1] - 0.5, level[, 2] - 0.5,
-                     lwd = 2)
 }

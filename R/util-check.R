@@ -16,6 +16,10 @@ number_text <- function(value) format(value, digits = 6, trim = TRUE)
 
 number_text_each <- function(values) vapply(values, number_text, "")
 
+short_number <- function(values, digits) {
+  trimws(formatC(values, digits = digits, format = "g"))
+}
+
 # What a value is, in a few words, for the end of a message.
 describe <- function(value) {
   if (is.null(value)) return("NULL")
@@ -36,6 +40,8 @@ describe <- function(value) {
 }
 
 # ---- single values -------------------------------------------------------------------------------
+
+`%or%` <- function(value, default) if (is.null(value)) default else value
 
 # match.arg() with a message that names the argument.
 match_choice <- function(value, name, choices) {

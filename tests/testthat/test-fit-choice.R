@@ -23,8 +23,8 @@ test_that("every reader takes the default row", {
   other <- compare_stability(cv, cv, s1 = unlist(cv$grid[row, 1:2]))
   expect_identical(compare_stability(cv, cv)$estimate, other$estimate)
   # No signature has a default of its own.
-  for (fun in list(coef.cv.n2gfl, predict.cv.n2gfl, fitted.cv.n2gfl, residuals.cv.n2gfl,
-                   deviance.cv.n2gfl, logLik.cv.n2gfl, augment.cv.n2gfl, write_map, as_nifti,
+  for (fun in list(coef.n2gfl_cv, predict.n2gfl_cv, fitted.n2gfl_cv, residuals.n2gfl_cv,
+                   deviance.n2gfl_cv, logLik.n2gfl_cv, augment.n2gfl_cv, write_map, as_nifti,
                    region_table, plot_map, plot_folds, stable_regions)) {
     expect_null(formals(fun)$s)
   }
@@ -86,14 +86,14 @@ test_that("what to try beyond an edge agrees with the sequence of lambda1", {
 test_that("the fit inside of an object, and what is kept with it", {
   fit <- make_fit(cbind(c(1, 0, 0), c(1, 1, 0)), graph_chain(3), 2:1, 1)
   fit$space <- "here"
-  cv <- structure(list(n2gfl.fit = fit, graph = NULL), class = "cv.n2gfl")
-  for (object in list(fit, cv, structure(unclass(cv), class = "perturb.n2gfl"))) {
+  cv <- structure(list(n2gfl.fit = fit, graph = NULL), class = "n2gfl_cv")
+  for (object in list(fit, cv, structure(unclass(cv), class = "n2gfl_perturbed"))) {
     expect_identical(fit_inside(object), fit)
     expect_identical(full_fit(object), fit)
     expect_identical(kept_in(object, "graph"), fit$graph)
     expect_identical(kept_in(object, "space"), "here")
   }
-  own <- structure(list(graph = graph_chain(2)), class = "stabsel.n2gfl")
+  own <- structure(list(graph = graph_chain(2)), class = "n2gfl_stability_selection")
   expect_identical(kept_in(own, "graph"), graph_chain(2))
   expect_null(kept_in(own, "space"))
   for (object in list(own, list(), 1:3, "a", NULL)) {

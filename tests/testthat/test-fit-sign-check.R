@@ -12,13 +12,13 @@ short <- function(p, ..., fun = n2gfl) {
 
 test_that("every function that fits a plain matrix warns once", {
   p <- falling()
-  for (fun in list(n2gfl, cv.n2gfl, perturb.n2gfl)) {
+  for (fun in list(n2gfl, cv.n2gfl, perturb_fits)) {
     said <- capture_warnings(short(p, fun = fun))
     expect_length(said, 1)
     expect_match(said, "use sign = \"nonpositive\"", fixed = TRUE)
   }
-  said <- capture_warnings(stabsel.n2gfl(p$x, p$y, p$graph, cutoff = 0.8, q = 10, B = 2,
-                                         lambda2 = 0.1))
+  said <- capture_warnings(stability_selection(p$x, p$y, p$graph, cutoff = 0.8, q = 10, B = 2,
+                                               lambda2 = 0.1))
   expect_length(said, 1)
   expect_warning(short(p), class = "n2gfl_sign_warning")
   expect_no_warning(short(p, sign = "nonpositive"))

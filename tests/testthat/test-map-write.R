@@ -89,7 +89,7 @@ test_that("coefficients, selection, regions and probabilities are mapped", {
   write_map(fit, file, what = "selection")
   expect_identical(as.array(RNifti::readNifti(file))[mask], as.numeric(fit$beta[, 1] != 0))
   chosen <- structure(list(prob = seq_len(sum(mask)) / sum(mask), graph = cohort$images$graph,
-                           space = cohort$images$space), class = "stabsel.n2gfl")
+                           space = cohort$images$space), class = "n2gfl_stability_selection")
   write_map(chosen, file)
   expect_equal(as.array(RNifti::readNifti(file))[mask], chosen$prob, tolerance = 1e-6)
 })
@@ -186,8 +186,8 @@ test_that("the table agrees with the map", {
 test_that("stability selection has a table and a map of what passes the cutoff", {
   cohort <- map_cohort()
   withr::local_seed(5)
-  selection <- stabsel.n2gfl(cohort$images, cohort$y, family = "binomial", q = 40, cutoff = 0.75,
-                             B = 4)
+  selection <- stability_selection(cohort$images, cohort$y, family = "binomial", q = 40,
+                                   cutoff = 0.75, B = 4)
   table <- region_table(selection)
   expect_identical(sum(table$voxels), length(selection$selected))
   expect_identical(nrow(table), nrow(selection$regions))

@@ -27,7 +27,8 @@ stability_table <- function() {
 
 selection <- function() {
   structure(list(prob = c(0, 0.2, 0.9, 1, 0.8, 0, 0, 0.1, 0, 0, 0.3, 0), selected = 3:5, p = 12L,
-                 cutoff = 0.75, lambda2 = 0.05, graph = graph_chain(12)), class = "stabsel.n2gfl")
+                 cutoff = 0.75, lambda2 = 0.05, graph = graph_chain(12)),
+            class = "n2gfl_stability_selection")
 }
 
 # How many figures the code starts.

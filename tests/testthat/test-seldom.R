@@ -87,7 +87,7 @@ test_that("maps of probabilities, flat images and images with empty dimensions a
   local_device()
   images <- read_images(array(rnorm(6 * 6 * 4 * 20, 2), c(6, 6, 4, 20)), threshold = 0)
   y <- rowSums(images$x[, 20:23]) + rnorm(20)
-  selection <- stabsel.n2gfl(images, y, q = 8, cutoff = 0.7, B = 3)
+  selection <- stability_selection(images, y, q = 8, cutoff = 0.7, B = 3)
   expect_silent(plot_map(selection, template = images, threshold = 0))
   volume <- RNifti::asNifti(array(rnorm(64), c(4, 4, 4, 1)))
   expect_silent(plot_map(volume))

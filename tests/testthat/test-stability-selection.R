@@ -9,7 +9,7 @@ stable_data <- function(n = 80, d = 40) {
 data <- stable_data()
 select <- function(...) {
   withr::local_seed(22)
-  stabsel.n2gfl(data$x, data$y, data$graph, cutoff = 0.75, q = 12, B = 6, lambda2 = 0.05, ...)
+  stability_selection(data$x, data$y, data$graph, cutoff = 0.75, q = 12, B = 6, lambda2 = 0.05, ...)
 }
 
 test_that("each half selects by its own path, and the shares are the probabilities", {
@@ -31,7 +31,7 @@ test_that("each half selects by its own path, and the shares are the probabiliti
   expect_equal(selection$prob, Matrix::rowMeans(selection$runs))
   expect_identical(unname(selection$selected), which(selection$prob >= 0.75))
   expect_true(all(c(5:9, 21:24) %in% selection$selected))
-  expect_equal(selection$PFER, stabsel_bound(p = 40, cutoff = 0.75, q = 12, B = 6)$PFER)
+  expect_equal(selection$PFER, stability_bound(p = 40, cutoff = 0.75, q = 12, B = 6)$PFER)
   expect_identical(sum(selection$regions$size), length(selection$selected))
   expect_equal(stability(selection)$mdc, mDC(selection))
 })
@@ -49,8 +49,8 @@ test_that("classes and groups are respected by the halves", {
 
 test_that("binomial responses and the default lambda2 work", {
   withr::local_seed(24)
-  selection <- stabsel.n2gfl(data$x, data$classes, data$graph, q = 10, PFER = 4, B = 5,
-                             family = "binomial")
+  selection <- stability_selection(data$x, data$classes, data$graph, q = 10, PFER = 4, B = 5,
+                                   family = "binomial")
   expect_equal(selection$lambda2,
                0.03 * lambda_max(data$x, data$classes, data$graph, family = "binomial",
                                  lambda2 = 0), tolerance = 1e-8)
@@ -62,7 +62,8 @@ test_that("a warning says when q is below the size of the first region", {
   signal <- rnorm(30)
   x <- outer(signal, rep(1, 6)) + 0.01 * matrix(rnorm(180), 30)
   expect_warning(
-    selection <- stabsel.n2gfl(x, signal, graph_chain(6), q = 2, cutoff = 0.9, B = 3, lambda2 = 5),
+    selection <- stability_selection(x, signal, graph_chain(6), q = 2, cutoff = 0.9, B = 3,
+                                     lambda2 = 5),
     "6 of 6 halves selected nothing, because the first region"
   )
   expect_identical(selection$selected, integer(0))
@@ -80,8 +81,8 @@ test_that("plans and checkpoints give the same selection", {
   # Half of the work is lost, and the random generator is in another state.
   unlink(pieces[1:6])
   withr::local_seed(99)
-  again <- stabsel.n2gfl(data$x, data$y, data$graph, cutoff = 0.75, q = 12, B = 6, lambda2 = 0.05,
-                         checkpoint = folder)
+  again <- stability_selection(data$x, data$y, data$graph, cutoff = 0.75, q = 12, B = 6,
+                               lambda2 = 0.05, checkpoint = folder)
   expect_identical(again$prob, plain$prob)
   expect_error(select(checkpoint = folder, sign = "free"), "other data or with other arguments")
 
@@ -94,7 +95,7 @@ test_that("plans and checkpoints give the same selection", {
 test_that("only the draws advance the user's random generator", {
   withr::local_seed(26)
   select_once <- function() {
-    stabsel.n2gfl(data$x, data$y, data$graph, cutoff = 0.75, q = 5, B = 3, lambda2 = 0.05)
+    stability_selection(data$x, data$y, data$graph, cutoff = 0.75, q = 5, B = 3, lambda2 = 0.05)
   }
   set.seed(1)
   select_once()

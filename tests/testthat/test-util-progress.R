@@ -100,8 +100,8 @@ test_that("every kind of long work has a bar", {
   withr::defer(utils::assignInNamespace("cli_drawer", real, "n2gfl"))
   quick_cv(data)
   n2gfl(data$x, data$y, data$graph, lambda1 = 0.2, lambda2 = 0.1)
-  perturb.n2gfl(data$x, data$y, data$graph, B = 2, lambda1 = 0.2, lambda2 = 0.1)
-  stabsel.n2gfl(data$x, data$y, data$graph, cutoff = 0.9, q = 3, B = 2, lambda2 = 0.01)
+  perturb_fits(data$x, data$y, data$graph, B = 2, lambda1 = 0.2, lambda2 = 0.1)
+  stability_selection(data$x, data$y, data$graph, cutoff = 0.9, q = 3, B = 2, lambda2 = 0.01)
   images <- array(stats::runif(4^4), c(4, 4, 4, 4))
   mask <- array(TRUE, c(4, 4, 4))
   read_images(images, mask, verbose = TRUE)
@@ -132,12 +132,12 @@ test_that("trace.it = 1 draws every piece at once, and ends its line after an er
   data <- cv_problem("gaussian")
   counts <- function(code) sub(".*\\| ([0-9]+ of [0-9]+).*", "\\1", sub("\n", "", bars_of(code)))
   perturb <- function() {
-    perturb.n2gfl(data$x, data$y, data$graph, B = 2, lambda1 = 0.2, lambda2 = 0.1, trace.it = 1)
+    perturb_fits(data$x, data$y, data$graph, B = 2, lambda1 = 0.2, lambda2 = 0.1, trace.it = 1)
   }
   expect_identical(counts(perturb()), paste(1:3, "of 3"))
   select <- function() {
-    stabsel.n2gfl(data$x, data$y, data$graph, cutoff = 0.9, q = 3, B = 2, lambda2 = 0.01,
-                  trace.it = 1)
+    stability_selection(data$x, data$y, data$graph, cutoff = 0.9, q = 3, B = 2, lambda2 = 0.01,
+                        trace.it = 1)
   }
   expect_identical(counts(select()), paste(1:4, "of 4"))
 })
