@@ -118,7 +118,7 @@ assess <- function(object, ...) UseMethod("assess")
 
 #' @rdname assess
 #' @export
-assess.cv.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL, nested = NULL,
+assess.n2gfl_cv <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL, nested = NULL,
                             threshold = 0.5, level = 0.95, bins = NULL, newcovariates = NULL,
                             newoffset = NULL, newweights = NULL, ...) {
   check_no_dots(list(...))
@@ -429,17 +429,3 @@ print.n2gfl_assessment <- function(x, digits = 3, ...) {
 
 # Adding 0 drops the minus sign of a negative zero.
 decimal_text <- function(values, digits) sprintf("%.*f", digits, round(values, digits) + 0)
-
-class_counts <- function(x, digits) {
-  first <- x$predictions[x$predictions$repetition == 1, ]
-  counts <- c(sum(first$observed == 0), sum(first$observed == 1))
-  share <- max(tapply(first$weight, first$observed, sum)) / sum(first$weight)
-  paste0(": ", counts[1], " ", x$classnames[1], ", ", counts[2], " ", x$classnames[2],
-         " (the modelled class)\nAlways predicting the larger class would give an accuracy of ",
-         decimal_text(share, digits))
-}
-
-print_confusion <- function(x) {
-  cat("\nThreshold ", number_text(x$threshold), ":\n", sep = "")
-  print(stats::xtabs(round(n, 1) ~ predicted + observed, x$confusion))
-}

@@ -74,7 +74,7 @@
 #' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*. A
 #'   cross-validation counts the paths to fit: one to all rows, one for each fold and, if `nested`,
 #'   those of each outer fold.
-#' @return A list of class `cv.n2gfl`; L is the number of rows of `grid`.
+#' @return A list of class `n2gfl_cv`; L is the number of rows of `grid`.
 #'   \item{cvm, cvsd, cvup, cvlo}{Mean score, its standard error, and the mean plus and minus it,
 #'     one for each row of `grid`.}
 #'   \item{nzero}{Nonzero coefficients of the fits to all data.}
@@ -100,7 +100,7 @@
 #' @references
 #' Lim, C. and Yu, B. (2016). Estimation Stability with Cross-Validation (ESCV). *Journal of
 #' Computational and Graphical Statistics* 25, 464--492.
-#' @seealso [assess()], [make_folds()], [predict.cv.n2gfl()], [plot.cv.n2gfl()], [stability()].
+#' @seealso [assess()], [make_folds()], [predict.n2gfl_cv()], [plot.n2gfl_cv()], [stability()].
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 30), 60)
@@ -406,7 +406,7 @@ new_cv <- function(cv, problem, foldid, measure, keep, call) {
          held.out = chosen_links(cv$links, cv$index),
          y = family_of(fit$family)$numbers(problem$data$y),
          weights = if (problem$weighted) problem$data$weights, n2gfl.fit = fit, nested = NULL),
-    class = "cv.n2gfl"
+    class = "n2gfl_cv"
   )
 }
 

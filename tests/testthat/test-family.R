@@ -224,8 +224,8 @@ test_that("a registered family is cross-validated by its own score, stratified a
   expect_error(assess(cv), "assess() has no measures for family \"toy\"", fixed = TRUE)
   bad <- ifelse(p$y$status == 1, rep(2:4, length.out = 40), 1)
   expect_error(quick_cv(p, foldid = bad), "no event in fold 1")
-  runs <- perturb.n2gfl(p$x, p$y, p$graph, family = "toy", perturb = "subsample", B = 3,
-                        nlambda1 = 3, lambda2 = 0.05)
+  runs <- perturb_fits(p$x, p$y, p$graph, family = "toy", perturb = "subsample", B = 3,
+                       nlambda1 = 3, lambda2 = 0.05)
   expect_identical(unique(colSums(runs$runs[p$y$status == 0, ])), 5L + 0)
 })
 
