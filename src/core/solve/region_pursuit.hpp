@@ -19,6 +19,7 @@
 
 #include "data/lazy_gradient.hpp"
 #include "data/model.hpp"
+#include "data/regions.hpp"
 #include "graph/max_flow.hpp"
 #include "graph/network.hpp"
 #include "penalty/certificate.hpp"
@@ -26,7 +27,6 @@
 #include "penalty/free_directions.hpp"
 #include "solve/region_balance.hpp"
 #include "solve/region_newton.hpp"
-#include "solve/regions.hpp"
 #include "solve/smooth_flow.hpp"
 #include "solve/solver.hpp"
 #include "solve/working_set.hpp"
