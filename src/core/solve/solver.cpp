@@ -4,7 +4,7 @@ namespace n2gfl {
 
 Solution dense_solution(const VectorXd& beta, const VectorXd& unpenalised, double loss,
                         double objective, double gap, int iterations) {
-  Solution answer{{}, {}, unpenalised, loss, objective, gap, iterations, false};
+  Solution answer{{}, {}, unpenalised, loss, objective, gap, iterations};
   for (int i = 0; i < beta.size(); ++i) {
     if (beta[i] == 0) continue;
     answer.index.push_back(i);
