@@ -2,6 +2,7 @@
 // fits.
 #include <RcppEigen.h>
 
+#include "data/problem.hpp"
 #include "solve/path.hpp"
 
 #include <algorithm>
@@ -16,27 +17,28 @@
 
 namespace {
 
-n2gfl::PenaltyType as_core_penalty(const std::string& name) {
-  return name == "fused" ? n2gfl::PenaltyType::fused : n2gfl::PenaltyType::laplacian;
-}
-
 n2gfl::Algorithm as_core_algorithm(const std::string& name) {
   if (name == "pursuit") return n2gfl::Algorithm::pursuit;
   return name == "fista" ? n2gfl::Algorithm::fista : n2gfl::Algorithm::ista;
 }
 
-n2gfl::Settings as_settings(const Rcpp::List& control) {
-  n2gfl::Settings s;
+n2gfl::ProblemSettings as_problem_settings(const Rcpp::List& control) {
+  n2gfl::ProblemSettings s;
   s.family = Rcpp::as<std::string>(control["family"]);
-  s.penalty = as_core_penalty(Rcpp::as<std::string>(control["penalty"]));
-  s.algorithm = as_core_algorithm(Rcpp::as<std::string>(control["algorithm"]));
   s.sign = as_core_sign(Rcpp::as<std::string>(control["sign"]));
   s.standardize = Rcpp::as<bool>(control["standardize"]);
   s.intercept = Rcpp::as<bool>(control["intercept"]);
+  s.threads = Rcpp::as<int>(control["threads"]);
+  return s;
+}
+
+n2gfl::PathSettings as_path_settings(const Rcpp::List& control) {
+  n2gfl::PathSettings s;
+  s.penalty = n2gfl::penalty_named(Rcpp::as<std::string>(control["penalty"]));
+  s.algorithm = as_core_algorithm(Rcpp::as<std::string>(control["algorithm"]));
   s.thresh = Rcpp::as<double>(control["thresh"]);
   s.lambda_min_ratio = Rcpp::as<double>(control["lambda.min.ratio"]);
   s.max_iterations = Rcpp::as<int>(control["maxit"]);
-  s.threads = Rcpp::as<int>(control["threads"]);
   s.nlambda1 = Rcpp::as<int>(control["nlambda1"]);
   s.nlambda2 = Rcpp::as<int>(control["nlambda2"]);
   return s;
@@ -52,12 +54,12 @@ n2gfl::Design as_design(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map) {
   return design;
 }
 
-// Calls make(), which makes a path, and words the core's errors with the names of R's arguments.
-// R/problem.R words NotFinite, because it looks for the value.
-template <class Make>
-auto worded(const Make& make) {
+// Prepares the problem, and words the core's errors with the names of R's arguments. R/problem.R
+// words NotFinite, because it looks for the value.
+std::unique_ptr<n2gfl::Problem> make_problem(n2gfl::Inputs inputs, const n2gfl::Graph& graph,
+                                             n2gfl::Poll& poll) {
   try {
-    return make();
+    return std::make_unique<n2gfl::Problem>(std::move(inputs), graph, poll);
   } catch (const n2gfl::NothingLeft&) {
     Rcpp::stop(
         "`covariates` already fit `y` without error, but something must be left for `x` to fit.");
@@ -149,11 +151,11 @@ class Collector {
 
 // For R/sign_check.R: how many features have a t statistic beyond each of `limits`, against the
 // sign constraint and along with it.
-Rcpp::IntegerMatrix strong_effects(const n2gfl::Path& path, const Rcpp::List& control) {
+Rcpp::IntegerMatrix strong_effects(const n2gfl::Problem& problem, const Rcpp::List& control) {
   const Rcpp::NumericVector limits = control["strong"];
   Rcpp::IntegerMatrix count(2, static_cast<int>(limits.size()));
   for (int k = 0; k < count.ncol(); ++k) {
-    const n2gfl::Effects found = path.strong_effects(limits[k]);
+    const n2gfl::Effects found = problem.strong_effects(limits[k]);
     count(0, k) = found.against;
     count(1, k) = found.along;
   }
@@ -185,12 +187,11 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
   n2gfl::Poll poll = interrupt_poll(alive);
   n2gfl::Design design = as_design(x, map);
   Removed removed = removed_effects(design, map);
-  const auto made = worded([&] {
-    return std::make_unique<n2gfl::Path>(std::move(design), y, weights, offset, covariates,
-                                         core_graph, penalty_factor, as_settings(control), poll);
-  });
-  n2gfl::Path& path = *made;
-  Collector fits(std::move(removed), path.loss());
+  const auto problem = make_problem({std::move(design), y, weights, offset, covariates,
+                                     penalty_factor, as_problem_settings(control)},
+                                    core_graph, poll);
+  n2gfl::Path path(*problem, as_path_settings(control));
+  Collector fits(std::move(removed), problem->loss());
   const std::vector<n2gfl::Penalties> grid =
       paired ? pairs(lambda1, lambda2) : path.grid(lambda1, lambda2);
   const int rows = static_cast<int>(grid.size());
@@ -201,8 +202,8 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
     }
     fits.add(grid[row], path.fit(grid[row]));
   }
-  return fits.result(2 * weights.sum() * path.null_loss(), path.passes(),
-                     strong_effects(path, control));
+  return fits.result(2 * weights.sum() * problem->null_loss(), problem->passes(),
+                     strong_effects(*problem, control));
 }
 
 // What is known of a problem before any fit: the largest lambda1 for each lambda2, and the features
@@ -215,15 +216,14 @@ Rcpp::List null_model_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
                           const std::vector<double>& lambda2, const Rcpp::List& control) {
   const n2gfl::Graph core_graph = as_core_graph(graph);
   n2gfl::Poll poll = interrupt_poll();
-  const auto made = worded([&] {
-    return std::make_unique<n2gfl::Path>(as_design(x, map), y, weights, offset, covariates,
-                                         core_graph, penalty_factor, as_settings(control), poll);
-  });
-  n2gfl::Path& path = *made;
+  const auto problem = make_problem({as_design(x, map), y, weights, offset, covariates,
+                                     penalty_factor, as_problem_settings(control)},
+                                    core_graph, poll);
+  n2gfl::Path path(*problem, as_path_settings(control));
   Rcpp::NumericVector largest(lambda2.size());
   for (std::size_t k = 0; k < lambda2.size(); ++k) largest[k] = path.lambda1_max(lambda2[k]);
   return Rcpp::List::create(Rcpp::Named("lambda_max") = largest,
-                            Rcpp::Named("effects") = strong_effects(path, control));
+                            Rcpp::Named("effects") = strong_effects(*problem, control));
 }
 
 // Does not allocate the logical matrix of is.finite().

@@ -5,6 +5,7 @@
 #include "random_problem.hpp"
 
 #include "penalty/fused_penalty.hpp"
+#include "solve/fallback_solver.hpp"
 #include "solve/region_pursuit.hpp"
 
 #include <algorithm>
@@ -144,7 +145,9 @@ TEST(fits_with_many_regions_are_handed_over_and_certified) {
     const double lambda1 = 0.01 * p.scale(), lambda2 = 0.1 * lambda1;
     Judge judge(p);
     n2gfl::RegionPursuit pursuit(*judge.model);
-    CHECK(pursuit.solve(lambda1, lambda2, 1e-6, 10000).gave_up);
+    n2gfl::FallbackSolver solver(*judge.model, pursuit);
+    solver.solve(lambda1, lambda2, 1e-6, 10000);
+    CHECK(solver.handed_over());
 
     Poll poll;
     const Fit fit = p.path(poll)->fit({lambda1, lambda2});

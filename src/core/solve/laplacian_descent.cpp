@@ -28,16 +28,12 @@ Solution LaplacianDescent::solve(double lambda1, double lambda2, double thresh, 
   return dense_solution(beta_, at_, objective_, gap, iteration);
 }
 
-double LaplacianDescent::lambda1_max(double lambda2) {
-  restart();
+void LaplacianDescent::fit_unpenalised(double lambda2) {
   penalty_.set(std::numeric_limits<double>::infinity(), lambda2);
   if (model_.any_unpenalised)
     solve(std::numeric_limits<double>::infinity(), lambda2, 1e-12, 1000);
   else
     certify();
-  const double answer = penalty_.lambda1_max_at(beta_, gradient_);
-  restart();
-  return answer;
 }
 
 // Computes loss, objective, negative gradient of the smooth part, and gap.

@@ -12,15 +12,23 @@
 
 namespace n2gfl {
 
-class LaplacianDescent final : public PathSolver {
+class LaplacianDescent final : public Solver {
  public:
-  explicit LaplacianDescent(Model& model) : model_(model), penalty_(model) { restart(); }
+  LaplacianDescent(Model& model, LaplacianPenalty& penalty) : model_(model), penalty_(penalty) {
+    restart();
+  }
 
   void restart() override;
 
   Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) override;
 
-  double lambda1_max(double lambda2) override;
+  // Fits with an infinite lambda1: only coefficients without penalty can leave zero.
+  void fit_unpenalised(double lambda2);
+
+  const VectorXd& beta() const { return beta_; }
+
+  // The negative gradient of loss plus smooth part.
+  const VectorXd& gradient() const { return gradient_; }
 
  private:
   static constexpr double kInnerShare = 0.1;  // share of the gap: accuracy of each quadratic
@@ -41,7 +49,7 @@ class LaplacianDescent final : public PathSolver {
   double line_search(const VectorXd& start);
 
   Model& model_;
-  LaplacianPenalty penalty_;
+  LaplacianPenalty& penalty_;
   VectorXd beta_, eta_;
   Evaluation at_;
   VectorXd gradient_;

@@ -1,6 +1,8 @@
 #include "solve/region_newton.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -20,7 +22,42 @@ void RegionNewton::evaluate(const Regions& regions, double lambda1, double lambd
   VectorXd eta = VectorXd::Zero(model_->x.rows());
   for (int k = 0; k < regions.size(); ++k) eta += regions[k].value * regions[k].column;
   at_ = model_->profile.evaluate(eta);
-  penalty_ = penalty(regions.kinks(lambda1, lambda2), regions.values());
+  penalty_ = penalty(kinks(regions, lambda1, lambda2), regions.values());
+}
+
+std::vector<Kink> RegionNewton::kinks(const Regions& regions, double lambda1,
+                                      double lambda2) const {
+  const int size = regions.size();
+  Crossings crossing;
+  std::vector<double> to_zero(size);
+  for (int k = 0; k < size; ++k) {
+    to_zero[k] = regions[k].factor == 0 ? 0.0 : lambda1 * regions[k].factor;
+    if (regions.fused()) collect_crossing(regions, k, lambda2, crossing, to_zero[k]);
+  }
+  std::sort(crossing.begin(), crossing.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Kink> kinks;
+  for (std::size_t h = 0; h < crossing.size(); ++h) {
+    if (h > 0 && crossing[h].first == crossing[h - 1].first)
+      kinks.back().weight += crossing[h].second;
+    else
+      kinks.push_back({static_cast<int>(crossing[h].first / size),
+                       static_cast<int>(crossing[h].first % size), crossing[h].second});
+  }
+  for (int k = 0; k < size; ++k) kinks.push_back({k, ContractedProblem::kZero, to_zero[k]});
+  return kinks;
+}
+
+void RegionNewton::collect_crossing(const Regions& regions, int k, double lambda2,
+                                    Crossings& crossing, double& to_zero) const {
+  for (int a : regions[k].border) {
+    const int other = regions.of(model_->graph.head(a));
+    const double weight = lambda2 * model_->graph.weight(a);
+    if (other < 0)
+      to_zero += weight;
+    else if (k < other)
+      crossing.emplace_back(static_cast<std::int64_t>(k) * regions.size() + other, weight);
+  }
 }
 
 double RegionNewton::penalty(const std::vector<Kink>& kinks, const VectorXd& u) {
@@ -33,7 +70,7 @@ double RegionNewton::one_step(Regions& regions, double lambda1, double lambda2) 
   const MatrixXd columns = regions.columns();
   ContractedProblem problem;
   problem.start = regions.values();
-  problem.kinks = regions.kinks(lambda1, lambda2);
+  problem.kinks = kinks(regions, lambda1, lambda2);
   problem.nonnegative = model_->nonnegative;
   problem.tie = regions.ties();
   at_ = model_->profile.evaluate(columns * problem.start);

@@ -4,12 +4,14 @@
 // its curvature is raised until the prediction holds (Levenberg's damping).
 #pragma once
 
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "data/model.hpp"
+#include "data/regions.hpp"
 #include "solve/active_set.hpp"
 #include "solve/region_gram.hpp"
-#include "solve/regions.hpp"
 #include "types.hpp"
 
 namespace n2gfl {
@@ -36,6 +38,13 @@ class RegionNewton {
   static constexpr int kHalvings = 8;        // with more, the model is improved instead
   static constexpr int kMostDampings = 40;
 
+  // The weight of an edge between regions k < l, by the number k * size + l of the pair.
+  using Crossings = std::vector<std::pair<std::int64_t, double>>;
+
+  // All penalty terms of the contracted problem: region against region, region against zero.
+  std::vector<Kink> kinks(const Regions& regions, double lambda1, double lambda2) const;
+  void collect_crossing(const Regions& regions, int k, double lambda2, Crossings& crossing,
+                        double& to_zero) const;
   static double penalty(const std::vector<Kink>& kinks, const VectorXd& u);
   double one_step(Regions& regions, double lambda1, double lambda2);
   void damp(const VectorXd& step, double objective);

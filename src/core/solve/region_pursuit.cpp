@@ -19,8 +19,6 @@ RegionPursuit::RegionPursuit(Model& model)
 }
 
 Solution RegionPursuit::solve(double lambda1, double lambda2, double thresh, int max_iterations) {
-  may_give_up_ = thresh >= kLeastGapOfOthers;
-  on_the_way_ = gave_up_on_the_way_;
   double gap = kInfinity;
   if (!start_row(lambda1, lambda2)) return solution(gap);
   const bool done = penalised_ && solve_coarsely(thresh, max_iterations, gap);
@@ -29,19 +27,17 @@ Solution RegionPursuit::solve(double lambda1, double lambda2, double thresh, int
 }
 
 Solution RegionPursuit::approach(double lambda1, double lambda2, int max_iterations) {
-  may_give_up_ = on_the_way_ = true;
   if (start_row(lambda1, lambda2)) {
     if (penalised_)
       coarse_rounds(kNearEnough, max_iterations, kFirstRatio, false);
     else
       fine_rounds(kNearEnough, max_iterations);
   }
-  gave_up_on_the_way_ = too_many_regions();
   return solution(kInfinity);
 }
 
-double RegionPursuit::lambda1_max(double lambda2) {
-  restart();
+void RegionPursuit::fit_unpenalised(double lambda2) {
+  limit_work(kInfinity);
   if (model_.any_unpenalised) {
     solve(kInfinity, lambda2, 1e-12, 1000);
   } else {
@@ -54,24 +50,15 @@ double RegionPursuit::lambda1_max(double lambda2) {
   else
     gradient_.assume_null();
   saturate_borders();
-  const double answer = norm_.lambda1_max(regions_, model_.rounding(newton_.residual()));
-  restart();
-  return answer;
 }
 
-// A Newton step costs about R^3 + N R^2 / 4 for R regions, a step of a first-order method about
-// N d. With many regions a first-order method is faster, unless the required accuracy is beyond
-// its reach.
 bool RegionPursuit::too_many_regions() const {
   const double regions = regions_.size(), rows = model_.x.rows();
-  if (!may_give_up_ || regions < kManyRegions) return false;
-  const bool patient = model_.profile.loss().quadratic() && !on_the_way_;
-  const double steps = patient ? kStepsForSquares : kStepsForOne;
-  return regions * regions * (regions + 0.25 * rows) > steps * rows * model_.features();
+  return regions >= kManyRegions && regions * regions * (regions + 0.25 * rows) > most_work_;
 }
 
-// Fits the old regions at the new penalties and chooses the working set. Returns false if
-// another solver will be faster.
+// Fits the old regions at the new penalties and chooses the working set. Returns false if there
+// are too many regions.
 bool RegionPursuit::start_row(double lambda1, double lambda2) {
   set_penalties(lambda1, lambda2);
   iterations_ = 0;
@@ -542,7 +529,6 @@ Solution RegionPursuit::solution(double gap) const {
   answer.objective = newton_.objective();
   answer.gap = gap;
   answer.iterations = iterations_;
-  answer.gave_up = too_many_regions();
   return answer;
 }
 

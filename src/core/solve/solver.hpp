@@ -16,7 +16,6 @@ struct Solution {
   double loss = 0, objective = 0;
   double gap = 0;          // relative to the null objective
   int iterations = 0;
-  bool gave_up = false;    // another solver will be faster
 };
 
 Solution dense_solution(const VectorXd& beta, const Evaluation& at, double objective, double gap,
@@ -37,13 +36,6 @@ class Solver {
 
  protected:
   static constexpr double kNear = 0.3;
-};
-
-// A solver that also computes where its path starts.
-class PathSolver : public Solver {
- public:
-  // The smallest lambda1 at which all penalised coefficients are zero. Restarts the solver.
-  virtual double lambda1_max(double lambda2) = 0;
 };
 
 }  // namespace n2gfl
