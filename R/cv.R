@@ -286,22 +286,25 @@ cv_key <- function(problem, folds, group, about) {
 # The fit to all rows of a view, the fits without each fold, and what they choose.
 cross_validate <- function(view, plan, measure, store = NULL, progress = NULL, alive = "") {
   full <- fit_all_rows(view, store, progress, alive)
-  folds <- run_plan(view, plan, fit_fold, grid = full[c("lambda1", "lambda2")], checkpoint = store,
-                    progress = progress, alive = alive)
+  folds <- run_plan(view, plan, fit_fold, grid = full[c("lambda1", "lambda2")], measure = measure,
+                    weights = view$data$weights, checkpoint = store, progress = progress,
+                    alive = alive)
   links <- held_out_links(folds, plan, length(full$lambda1))
   foldid <- plan$from$foldid
   scores <- lapply(seq_len(ncol(foldid)), function(k) {
     used <- foldid[, k] > 0
     fold_scores(measure, matrix(links[used, , k], sum(used)),
                 response_rows(view$data$y, used), view$data$weights[used], foldid[used, k],
-                view$control$family, lapply(folds[repeat_of(plan) == k], `[[`, "own"))
+                view$control$family, folds[repeat_of(plan) == k])
   })
   choose_penalties(list(full = full, folds = folds, links = links, scores = scores), view, measure)
 }
 
-fit_fold <- function(view, run, grid, alive, inside = NULL) {
+# `weights`: those of the problem of which `view` leaves the fold out.
+fit_fold <- function(view, run, grid, measure, weights, alive, inside = NULL) {
   fits <- solve_view(view, grid, path_callback(inside), alive)
-  c(run_fields(fits), list(held = run$held, link = view_link(view, fits, run$held)))
+  c(run_fields(fits), list(held = run$held, link = view_link(view, fits, run$held),
+                           score = score_run(measure, view, run, fits, weights)))
 }
 
 # The linear predictor of some rows of a view, one column per fit.
@@ -453,14 +456,14 @@ some_numbers <- function(values) {
 
 # The whole procedure inside the training rows of each outer fold, scored on the rows held out.
 nested_cv <- function(problem, plan, measure, store, progress) {
-  outer <- run_plan(problem, plan, fit_outer_fold, measure = measure, checkpoint = store,
-                    progress = progress)
+  outer <- run_plan(problem, plan, fit_outer_fold, measure = measure,
+                    weights = problem$data$weights, checkpoint = store, progress = progress)
   warn_outer_not_converged(outer)
   foldid <- plan$from$foldid[, 1]
   link <- matrix(NA_real_, length(foldid), 3, dimnames = list(NULL, c("min", "1se", "es")))
   for (k in seq_along(outer)) link[plan$runs[[k]]$held, ] <- outer[[k]]$link
   scores <- fold_scores(measure, link, problem$data$y, problem$data$weights, foldid,
-                        problem$control$family, lapply(outer, `[[`, "own"))
+                        problem$control$family, outer)
   lambda <- do.call(rbind, lapply(seq_along(outer), function(k) {
     data.frame(fold = k, choice = colnames(link), as.data.frame(outer[[k]]$chosen))
   }))
@@ -468,10 +471,13 @@ nested_cv <- function(problem, plan, measure, store, progress) {
        lambda = lambda, link = link)
 }
 
-fit_outer_fold <- function(view, run, measure, alive, inside = NULL) {
+fit_outer_fold <- function(view, run, measure, weights, alive, inside = NULL) {
   cv <- cross_validate(view, run$inner, measure, progress = part_progress(inside), alive = alive)
-  link <- view_link(view, cv$full, run$held)
-  list(link = link[, cv$index, drop = FALSE], own = cv$full$own[, cv$index, drop = FALSE],
+  chosen <- list(a0 = cv$full$a0[cv$index], gamma = cv$full$gamma[, cv$index, drop = FALSE],
+                 beta = cv$full$beta[, cv$index, drop = FALSE],
+                 own = cv$full$own[, cv$index, drop = FALSE])
+  list(link = view_link(view, chosen, run$held), own = chosen$own,
+       score = score_run(measure, view, run, chosen, weights),
        not_converged = not_converged_text(c(list(`All rows` = cv$full), cv$folds)),
        chosen = lapply(cv$full[c("lambda1", "lambda2", "df", "nonzero")], `[`, cv$index))
 }

@@ -223,7 +223,7 @@ new_fit <- function(fits, problem, call) {
            control = solver, offset = problem$offset, weighted = problem$weighted, call = call,
            graph = data$graph, space = data$space, coding = attr(data$covariates, "coding"),
            deconfound = !is.null(data$controls)),
-      family_of(control$family)$keep(data)),
+      family_of(control$family)$keep(data, view_link(problem, fits, seq_len(nrow(data$x))))),
     class = "n2gfl"
   )
 }
