@@ -55,8 +55,8 @@ tied_blocks <- function(y, mean, weights) {
 
 # The scores of one repeat: a matrix with one row per fold (or per observation, when folds are tiny)
 # and one column per fit, and the weight of each of its rows. `link` is N x L; `fits` has for each
-# fold the family's `own` parameters, if it has any, and the `score` from score_run(), if the measure
-# needs the training rows.
+# fold the family's `own` parameters, if it has any, and the `score` from score_run(), if the
+# measure needs the training rows.
 fold_scores <- function(measure, link, y, weights, foldid, family, fits = NULL) {
   score <- family_of(family)$measures[[measure]]
   if (needs_training(score)) {

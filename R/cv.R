@@ -55,11 +55,21 @@
 #' @inheritSection n2gfl Progress
 #' @param x,y,graph As in [n2gfl()].
 #' @param ... Further arguments of [n2gfl()], such as `family`, `lambda1`, `lambda2`, `covariates`.
-#' @param type.measure How held-out predictions are scored. For `"gaussian"`: `"mse"` (also called
-#'   `"deviance"`, the default) or `"mae"`. For `"binomial"`: `"deviance"` (the default), `"class"`
-#'   (share of wrong classes), `"auc"` (area under the ROC curve; larger is better), `"mse"` and
-#'   `"mae"` (summed over both classes, as in glmnet) or `"brier"`. Probabilities are kept 1e-5 away
-#'   from 0 and 1 for the deviance.
+#' @param type.measure How held-out predictions are scored; `"deviance"` is the default for every
+#'   family.
+#'   * `"gaussian"`: `"mse"` (which is the deviance) or `"mae"`.
+#'   * `"binomial"`: `"deviance"`, `"class"` (share of wrong classes), `"auc"` (area under the ROC
+#'     curve; larger is better), `"mse"` and `"mae"` (summed over both classes, as in glmnet) or
+#'     `"brier"`.
+#'   * `"poisson"`: `"deviance"`, `"mse"` or `"mae"`.
+#'   * `"cox"`: `"deviance"` or `"C"` (concordance within the stratum; larger is better). The
+#'     deviance is the grouped one of `cv.glmnet()`: that of all rows minus that of the training
+#'     rows, for the weight of the events held out. Every fold must have an event.
+#'   * `"ordinal"`: `"deviance"`, `"class"`, `"mae"` (by how many levels the most probable one is
+#'     wrong) or `"rps"` (ranked probability score: the mean over the cut points of the Brier score
+#'     of "at most this level").
+#'
+#'   Probabilities are kept 1e-5 away from 0 and 1 for the deviance.
 #' @param nfolds Number of folds, at least 2, when `foldid` is `NULL`. If it is not given and there
 #'   are too few observations or groups, it is the largest number possible, with a message.
 #' @param foldid The fold in which each row of `x` is held out, numbered from 1 without gaps, or a
@@ -92,11 +102,12 @@
 #'   \item{held.out}{Held-out linear predictors at the chosen rows: a matrix with columns `min`,
 #'     `1se` and `es`, or an array whose third index is the repeat. [assess()] reads it.}
 #'   \item{y, weights}{The response as numbers (for classes, 1 is the modelled class and 0 the other
-#'     one); the weights rescaled to mean 1, or `NULL`.}
+#'     one; for ordered classes the number of the level; for times a matrix); the weights rescaled
+#'     to mean 1, or `NULL`.}
 #'   \item{n2gfl.fit}{The fit to all data.}
 #'   \item{nested}{With `nested`: a list with `estimate` (a data frame with the score `cvm` and its
-#'     standard error `cvsd` for each way to choose), `lambda` (what each outer fold chose) and
-#'     `link` (its held-out linear predictors).}
+#'     standard error `cvsd` for each way to choose), `lambda` (what each outer fold chose), `link`
+#'     (its held-out linear predictors) and, for `"ordinal"`, `own` (its cut points).}
 #' @references
 #' Lim, C. and Yu, B. (2016). Estimation Stability with Cross-Validation (ESCV). *Journal of
 #' Computational and Graphical Statistics* 25, 464--492.
@@ -467,8 +478,11 @@ nested_cv <- function(problem, plan, measure, store, progress) {
   lambda <- do.call(rbind, lapply(seq_along(outer), function(k) {
     data.frame(fold = k, choice = colnames(link), as.data.frame(outer[[k]]$chosen))
   }))
-  list(estimate = data.frame(summarise_scores(list(scores)), row.names = colnames(link)),
-       lambda = lambda, link = link)
+  own <- lapply(outer, function(fold) {
+    if (!is.null(fold$own)) matrix(fold$own, ncol = 3, dimnames = list(NULL, colnames(link)))
+  })
+  c(list(estimate = data.frame(summarise_scores(list(scores)), row.names = colnames(link)),
+         lambda = lambda, link = link), if (!is.null(own[[1]])) list(own = unname(own)))
 }
 
 fit_outer_fold <- function(view, run, measure, weights, alive, inside = NULL) {

@@ -73,8 +73,8 @@ is_times <- function(y) {
 time_columns <- function(y, name = "y") {
   if (inherits(y, "Surv")) {
     if (!identical(attr(y, "type"), "right")) {
-      stop_bad("`", name, "` must hold right-censored times, Surv(time, status), not a Surv object ",
-               "of type ", quoted(attr(y, "type")), ".")
+      stop_bad("`", name, "` must hold right-censored times, Surv(time, status), not a Surv ",
+               "object of type ", quoted(attr(y, "type")), ".")
     }
     y <- unclass(y)
     colnames(y) <- c("time", "status")
@@ -83,8 +83,8 @@ time_columns <- function(y, name = "y") {
   given <- is.matrix(y) && (is.numeric(y) || is.logical(y)) && ncol(y) %in% 2:3
   if (given && is.null(colnames(y))) colnames(y) <- columns[seq_len(ncol(y))]
   if (!given || !setequal(colnames(y), columns[seq_len(ncol(y))])) {
-    stop_bad("`", name, "` must be a Surv object or a numeric matrix with the columns \"time\" and ",
-             "\"status\" (and \"stratum\" for strata) for family \"cox\", not ",
+    stop_bad("`", name, "` must be a Surv object or a numeric matrix with the columns \"time\" ",
+             "and \"status\" (and \"stratum\" for strata) for family \"cox\", not ",
              if (given) paste("one with the columns", quoted(colnames(y))) else describe(y), ".")
   }
   y[, columns[seq_len(ncol(y))], drop = FALSE]
@@ -238,7 +238,9 @@ keep_baseline <- function(data, link) {
   by_time <- order(sets$stratum, sets$time)
   hazard <- hazard[by_time, , drop = FALSE]
   stratum <- sets$stratum[by_time]
-  for (k in which(c(FALSE, diff(stratum) == 0))) hazard[k, ] <- log_add(hazard[k - 1, ], hazard[k, ])
+  for (k in which(c(FALSE, diff(stratum) == 0))) {
+    hazard[k, ] <- log_add(hazard[k - 1, ], hazard[k, ])
+  }
   dimnames(hazard) <- list(NULL, paste0("s", seq_len(ncol(hazard))))
   used <- data$weights > 0
   group <- factor(y[used, "stratum"], seq_len(max(1, length(attr(y, "strata")))))
@@ -330,8 +332,8 @@ outlived_by <- function(y, weights, i) {
   which(later & y[, "stratum"] == y[i, "stratum"] & weights > 0)
 }
 
-# The share of pairs of an event and a row with a longer time in which the event has the larger link;
-# ties count half. One number for each fit, NaN without pairs.
+# The share of pairs of an event and a row with a longer time in which the event has the larger
+# link; ties count half. One number for each fit, NaN without pairs.
 concordance <- function(y, link, weights) {
   right <- numeric(ncol(link))
   total <- 0

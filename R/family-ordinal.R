@@ -16,7 +16,7 @@ ordinal_family <- function() {
     new_response = function(y, fit, name, n) new_class_numbers(y, fit, name, n) + 1,
     announce = function(y, response) invisible(),
     outcome_line = function(fit) {
-      paste0("Levels: ", paste(fit$classnames, collapse = " < "), " (higher ones for a larger link)")
+      paste("Levels:", paste(fit$classnames, collapse = " < "))
     },
     sign_words = function(classnames) {
       list(response = "`y`", with = "", turn = "reverse the levels of `y`, or ")
@@ -71,8 +71,8 @@ code_levels <- function(y, weights) {
   }
   occurs <- levels(y) %in% as.character(y[weights > 0])
   if (sum(occurs) < 2) {
-    stop_bad("`y` must have at least 2 levels that occur for family \"ordinal\", but there is only ",
-             quoted(levels(y)[occurs]), ".")
+    stop_bad("`y` must have at least 2 levels that occur for family \"ordinal\", but there is ",
+             "only ", quoted(levels(y)[occurs]), ".")
   }
   code <- pmax(1, cumsum(occurs))
   list(y = code[as.integer(y)], classnames = levels(y)[occurs])

@@ -117,8 +117,8 @@ check_family <- function(family) {
 
 stop_multinomial <- function() {
   stop_bad("`family` = \"multinomial\" is not offered, because no sign can be expected of a class ",
-           "against all the others: use \"ordinal\" for classes in an order, such as the stages of ",
-           "a disease, or \"binomial\" for each pair of classes.")
+           "against all the others: use \"ordinal\" for classes in an order, such as the stages ",
+           "of a disease, or \"binomial\" for each pair of classes.")
 }
 
 # Rows of a coded response.

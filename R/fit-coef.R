@@ -26,7 +26,8 @@
 #' of them without a penalty, from the sum of its columns (divided by their standard deviations if
 #' the fit had `standardize = TRUE`). The fit's `sign`, weights, offset, intercept and covariates
 #' hold for the refit too. There must be more observations than coefficients to estimate. If the
-#' regions separate the two classes perfectly, no finite coefficients exist, and a warning says so.
+#' regions separate the two classes perfectly, or order the levels or events perfectly, no finite
+#' coefficients exist, and a warning says so.
 #' This is the relaxed lasso, applied to regions.
 #'
 #' @section Data:
@@ -34,7 +35,8 @@
 #' name: `x`, `y`, and `weights`, `offset`, `covariates` (with `data`, if they are a formula) and
 #' `controls` where the fit had them. All other choices are those of the fit, unless given.
 #' @return A sparse matrix with one column per fit and the rows `(Intercept)`, the covariates and
-#'   the features. Features without a name are called V1, V2 and so on.
+#'   the features. Features without a name are called V1, V2 and so on. For `"ordinal"` the cut
+#'   points, such as `MCI|NC`, take the place of the intercept; `"cox"` has neither.
 #' @seealso [predict.n2gfl()]
 #' @examples
 #' set.seed(1)

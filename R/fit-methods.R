@@ -17,7 +17,7 @@
 #'   first two.
 #'
 #'   For `"cox"` they are `"martingale"` (observed minus expected number of events) and `"deviance"`
-#'   (the same made more symmetric, as in [survival::residuals.coxph()]), both without weights. For
+#'   (the same made more symmetric, as in `survival::residuals.coxph()`), both without weights. For
 #'   `"ordinal"` there are none.
 #' @param ... `exact` and `refit`, see [coef.n2gfl()].
 #' @return A matrix with one row per observation and one column per fit. Fitted values are means, as
@@ -143,10 +143,11 @@ check_residual_type <- function(type, family) {
 #' @details
 #' The degrees of freedom are the number of constant nonzero pieces of the fit, `df` in its grid,
 #' which is an unbiased estimate for least squares without a sign constraint (Tibshirani and Taylor,
-#' 2012), plus the intercept, the covariates (unless they were removed from `x`) and, for
-#' `"gaussian"`, the error variance, as for [stats::lm()]. The error variance is estimated by
-#' maximum likelihood. With `penalty = "laplacian"`, `df` counts the nonzero coefficients and
-#' overstates the degrees of freedom.
+#' 2012), plus the intercept or the cut points, the covariates (unless they were removed from `x`)
+#' and, for `"gaussian"`, the error variance, as for [stats::lm()]. The error variance is estimated
+#' by maximum likelihood. For `"cox"` the likelihood is the partial one, and BIC counts events
+#' instead of observations, as for `survival::coxph()`. With `penalty = "laplacian"`, `df` counts
+#' the nonzero coefficients and overstates the degrees of freedom.
 #'
 #' Weights count as frequencies, rescaled to mean 1.
 #'
@@ -189,7 +190,8 @@ logLik.n2gfl <- function(object, s = NULL, row = NULL, ...) {
   family <- family_of(object$family)
   value <- family$log_likelihood(deviance(object, row = row), object)
   df <- object$grid$df[row] + unpenalised_count(object) + family$extra_parameters(object)
-  structure(value, df = as.numeric(df), nobs = object$nobs, class = "logLik")
+  # A censored time alone says nothing, so only events count where a fit has them.
+  structure(value, df = as.numeric(df), nobs = object$events %or% object$nobs, class = "logLik")
 }
 
 #' @rdname deviance.n2gfl

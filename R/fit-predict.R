@@ -24,20 +24,20 @@
 #' @param times For `"survival"`: times at which the curve is wanted, by default those of the events
 #'   of the fit's data.
 #' @param quantile For `"time"`: a probability, by default 0.5 for the median time.
-#' @param newstrata The stratum of each new observation, for `"survival"` and `"time"` if the fit had
-#'   strata.
+#' @param newstrata The stratum of each new observation, for `"survival"` and `"time"` if the fit
+#'   had strata.
 #' @return For `"link"`, `"response"`, `"class"`, `"risk"` and `"time"` a matrix with one row per
-#'   observation and one column per fit. For `"survival"` and `"cumulative"`, and for `"response"` of
-#'   `"ordinal"`, an array of three dimensions: observations, times or levels, fits. For
+#'   observation and one column per fit. For `"survival"` and `"cumulative"`, and for `"response"`
+#'   of `"ordinal"`, an array of three dimensions: observations, times or levels, fits. For
 #'   `"coefficients"` a sparse matrix; for `"nonzero"` a list with the feature numbers of each fit.
 #'
 #' @section Survival:
 #' The curve is \eqn{S(t) = \exp(-H_0(t) e^\eta)}{S(t) = exp(-H0(t) exp(eta))}, where Breslow's
 #' estimate of the cumulative baseline hazard \eqn{H_0}{H0} comes from the fit's own data: it jumps
-#' at each event time by the weight of the events there, divided by the sum of \eqn{e^\eta}{exp(eta)}
-#' times the weights over the rows at risk. It is kept with the fit, see `own` in [n2gfl()]. After
-#' the last time in the data (of the stratum) the curve is not known and `NA`; so is a quantile that
-#' it does not reach.
+#' at each event time by the weight of the events there, divided by the sum of
+#' \eqn{e^\eta}{exp(eta)} times the weights over the rows at risk. It is kept with the fit, see
+#' `own` in [n2gfl()]. After the last time in the data (of the stratum) the curve is not known and
+#' `NA`; so is a quantile that it does not reach.
 #' @seealso [coef.n2gfl()]
 #' @examples
 #' set.seed(1)
