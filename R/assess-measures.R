@@ -169,6 +169,120 @@ linear_slope <- function(y, mean, weights) {
   c(estimate = slope, se = sqrt(rest / square))
 }
 
+# ---- measures of classes in an order -------------------------------------------------------------
+
+# The number of the most probable level: N x repeats, of probabilities N x K x repeats.
+likeliest_of <- function(probability) {
+  matrix(apply(probability, c(1, 3), which.max), dim(probability)[1])
+}
+
+level_measures <- function(sample, settings) {
+  y <- sample$y
+  w <- sample$weights
+  level <- settings$level
+  cuts <- dim(sample$mean)[2] - 1
+  predicted <- likeliest_of(sample$mean)
+  share <- sum(w * rowMeans(predicted == y)) / sum(w)
+  mean_row <- function(measure, losses, most) {
+    score <- over_repeats(losses, function(loss) weighted_mean_se(loss, w))
+    normal_row(measure, score, level, c(0, most))
+  }
+  # The Brier score of "at most level k", averaged over the cut points.
+  ranked <- apply(sample$mean, 3, function(probability) {
+    below <- apply(probability, 1, cumsum)[seq_len(cuts), , drop = FALSE]
+    colMeans((below - outer(seq_len(cuts), y, ">="))^2)
+  })
+  rbind(
+    estimate_row("accuracy", share, wilson_interval(share, effective_number(w), level)),
+    mean_row("mae", abs(predicted - y), cuts), mean_row("rps", ranked, 1)
+  )
+}
+
+level_confusion <- function(sample, classnames) {
+  predicted <- likeliest_of(sample$mean)
+  levels <- seq_along(classnames)
+  cells <- expand.grid(predicted = levels, observed = levels)
+  n <- mapply(function(p, o) sum(sample$weights * rowMeans(predicted == p) * (sample$y == o)),
+              cells$predicted, cells$observed)
+  data.frame(lapply(cells, function(level) factor(classnames[level], classnames)), n = n)
+}
+
+# ---- measures of times ---------------------------------------------------------------------------
+
+# Only rows of the same fold and stratum are compared: the link of each fold has its own zero.
+time_measures <- function(sample, settings) {
+  each <- lapply(seq_len(ncol(sample$link)), function(k) {
+    y <- sample$y
+    fold <- if (is.null(sample$fold)) 1 else sample$fold[, k]
+    y[, "stratum"] <- as.integer(factor(paste(fold, y[, "stratum"])))
+    list(concordance = concordance_with_se(y, sample$link[, k], sample$weights),
+         slope = hazard_slope(y, sample$link[, k], sample$weights))
+  })
+  # As in over_repeats().
+  pooled <- function(what) {
+    of <- function(part) vapply(each, function(one) one[[what]][[part]], 0)
+    c(estimate = mean(of("estimate")), se = sqrt(mean(of("se")^2)))
+  }
+  rbind(normal_row("concordance", pooled("concordance"), settings$level, c(0, 1)),
+        normal_row("slope", pooled("slope"), settings$level))
+}
+
+# The share of pairs in the right order, as concordance() has it, and its standard error from the
+# influence of each row (the infinitesimal jackknife).
+concordance_with_se <- function(y, link, weights) {
+  right <- total <- numeric(length(link))
+  for (i in which(y[, "status"] == 1)) {
+    later <- outlived_by(y, weights, i)
+    score <- (link[i] > link[later]) + (link[i] == link[later]) / 2
+    right[later] <- right[later] + weights[i] * score
+    total[later] <- total[later] + weights[i]
+    right[i] <- right[i] + sum(weights[later] * score)
+    total[i] <- total[i] + sum(weights[later])
+  }
+  # Each pair is counted at both of its rows.
+  pairs <- sum(weights * total) / 2
+  if (pairs == 0) return(c(estimate = NA_real_, se = NA_real_))
+  estimate <- sum(weights * right) / 2 / pairs
+  se <- sqrt(sum((weights * (right - estimate * total) / pairs)^2))
+  # With all pairs in order the standard error is 0, which cannot give an interval.
+  c(estimate = estimate, se = if (se > 0) se else NA_real_)
+}
+
+# The coefficient of a Cox regression on the link alone, by Newton's method; NA where it does not
+# exist.
+hazard_slope <- function(y, link, weights) {
+  none <- c(estimate = NA_real_, se = NA_real_)
+  weights <- weights * effective_number(weights) / sum(weights)
+  order <- concordance_with_se(y, link, weights)[["estimate"]]
+  if (is.na(order) || order %in% 0:1 || all(link == link[1])) return(none)
+  # Without the mean, which makes no difference, the curvature has smaller rounding errors.
+  link <- link - mean(link)
+  sets <- risk_sets(y, weights)
+  loss <- function(slope) partial_deviance(y, as.matrix(slope * link), weights)
+  slope <- 0
+  for (step in 1:100) {
+    at <- hazard_derivatives(sets, y, link, slope, weights)
+    if (at$curvature <= 0) return(none)
+    move <- at$score / at$curvature
+    if (abs(move) <= 1e-8 * max(1, abs(slope))) {
+      return(c(estimate = slope + move, se = 1 / sqrt(at$curvature)))
+    }
+    while (loss(slope + move) > loss(slope) && abs(move) > 1e-8) move <- move / 2
+    slope <- slope + move
+  }
+  none
+}
+
+# The first derivative of the partial log-likelihood by the slope, and minus the second.
+hazard_derivatives <- function(sets, y, link, slope, weights) {
+  risk <- weights * exp(slope * link - max(slope * link))
+  at_risk <- function(values) stats::ave(values[sets$rows], sets$first, FUN = cumsum)[sets$last]
+  total <- at_risk(risk)
+  mean <- at_risk(risk * link) / total
+  list(score = sum(weights * y[, "status"] * link) - sum(sets$weight * mean),
+       curvature = sum(sets$weight * (at_risk(risk * link^2) / total - mean^2)))
+}
+
 # ---- predictions of several folds ----------------------------------------------------------------
 
 # A fold's intercept is the mean outcome of the other folds, so it is small where the outcomes of
@@ -199,7 +313,7 @@ mostly_intercepts <- function(sample, family) {
 # each fold has one observation: what a fit selects depends on the outcome held out as well.)
 within_folds <- function(sample, kind) {
   mean(vapply(seq_len(ncol(sample$link)), function(k) {
-    kind$within(sample$y, sample$link[, k], sample$weights, sample$fold[, k])
+    kind$within(sample, k)
   }, 0))
 }
 

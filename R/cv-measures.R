@@ -1,14 +1,17 @@
 # How predictions are scored. The label and the direction of each measure are defined only here.
 # Which of them a family has and how they are computed, its `measures` say, see family.R.
 
-# The deviance is something else for each family, which has its label.
+# The deviance is something else for each family, which has its label. For levels the absolute error
+# is that of the predicted level.
 cv_measures <- list(
   deviance = list(),
   mse = list(label = "Mean squared error"),
   mae = list(label = "Mean absolute error"),
   class = list(label = "Misclassification error"),
   brier = list(label = "Brier score"),
-  auc = list(label = "Area under the ROC curve", larger_is_better = TRUE)
+  rps = list(label = "Ranked probability score"),
+  auc = list(label = "Area under the ROC curve", larger_is_better = TRUE),
+  C = list(label = "Concordance", larger_is_better = TRUE)
 )
 
 larger_is_better <- function(measure) isTRUE(cv_measures[[measure]]$larger_is_better)
@@ -51,14 +54,19 @@ tied_values <- function(y, mean, weights) {
 # ---- scores of held-out rows ---------------------------------------------------------------------
 
 # The scores of one repeat: a matrix with one row per fold (or per observation, when folds are tiny)
-# and one column per fit, and the weight of each of its rows. `link` is N x L; `own` is a list with
-# the family's own parameters for each fold, if it has any.
-fold_scores <- function(measure, link, y, weights, foldid, family, own = NULL) {
+# and one column per fit, and the weight of each of its rows. `link` is N x L; `fits` has for each
+# fold the family's `own` parameters, if it has any, and the `score` from score_run(), if the
+# measure needs the training rows.
+fold_scores <- function(measure, link, y, weights, foldid, family, fits = NULL) {
   score <- family_of(family)$measures[[measure]]
+  if (needs_training(score)) {
+    of_folds <- function(what) do.call(rbind, lapply(fits, function(fit) fit$score[[what]]))
+    return(list(scores = unname(of_folds("scores")), weights = as.vector(of_folds("weight"))))
+  }
   rows <- split(seq_along(foldid), foldid)
   each <- lapply(stats::setNames(seq_along(rows), names(rows)), function(k) {
     at <- rows[[k]]
-    score(response_rows(y, at), link[at, , drop = FALSE], weights[at], own[[k]])
+    score(response_rows(y, at), link[at, , drop = FALSE], weights[at], fits[[k]]$own)
   })
   totals <- fold_sums(weights, foldid)
   # One number for the whole fold, not a loss of each observation.
@@ -71,6 +79,18 @@ fold_scores <- function(measure, link, y, weights, foldid, family, own = NULL) {
     return(list(scores = loss[used, , drop = FALSE], weights = weights[used]))
   }
   list(scores = rowsum(weights * loss, foldid) / totals, weights = totals)
+}
+
+# The score of the rows that a run holds out, for a measure that needs the training rows as well:
+# list(scores, weight), else NULL. It is computed where the run is fitted, because the predictions
+# for all rows would be too many numbers to send and to keep. `weights` are those of the problem
+# that the run is a part of; the rows that these leave out have no influence.
+score_run <- function(measure, view, run, fits, weights) {
+  score <- family_of(view$control$family)$measures[[measure]]
+  if (!needs_training(score)) return(NULL)
+  rows <- which(weights > 0)
+  score(response_rows(view$data$y, rows), view_link(view, fits, rows), weights[rows], fits$own,
+        rows %in% run$held)
 }
 
 fold_sums <- function(weights, foldid) as.vector(rowsum(weights, foldid))

@@ -101,7 +101,11 @@ align_vector <- function(value, name, labels, table = list(moved = FALSE)) {
 }
 
 take_rows <- function(value, rows) {
-  if (length(dim(value)) == 2) value[rows, , drop = FALSE] else value[rows]
+  taken <- if (length(dim(value)) == 2) value[rows, , drop = FALSE] else value[rows]
+  # The strata of a Surv object are an attribute, which only its own package would keep.
+  strata <- attr(value, "strata")
+  if (!is.null(strata)) attr(taken, "strata") <- strata[rows]
+  taken
 }
 
 # Decides the order of a vector without names if the rows of the table had to be moved: the order of
@@ -155,8 +159,9 @@ attached_table <- function(images) {
 
 # A plain vector as outcome beside images that know their files is where rows get mixed up.
 say_order_of_outcome <- function(y, images, data) {
-  plain <- (is.atomic(y) || is.factor(y)) && length(y) == nrow(images$x) && is.null(names(y)) &&
-    length(y) > 1 && !is.null(images[["files"]])
+  own <- if (length(dim(y)) == 2) rownames(y) else names(y)
+  plain <- (is.atomic(y) || is.factor(y)) && NROW(y) == nrow(images$x) && is.null(own) &&
+    NROW(y) > 1 && !is.null(images[["files"]])
   same <- function(column) identical(as.character(column), as.character(y))
   if (!plain || any(vapply(data, same, NA))) return(invisible())
   message("`y` has no names, so it is taken in the order of the images; a formula such as ",

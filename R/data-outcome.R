@@ -39,6 +39,10 @@ resolve_formula <- function(arguments, formula) {
   if (!is.null(attr(stats::terms(right), "offset"))) {
     stop_bad("`y` must have no offset() term in its formula: give `offset` to n2gfl().")
   }
+  if (any(grepl("^(survival::)?strata\\(", attr(stats::terms(right), "term.labels")))) {
+    stop_bad("`y` must have no strata() term in its formula: strata are a column `stratum` or an ",
+             "attribute \"strata\" of the times on its left side.")
+  }
   if (length(attr(stats::terms(right), "term.labels"))) arguments$covariates <- right
   arguments
 }
@@ -56,6 +60,6 @@ formula_outcome <- function(formula, arguments, n) {
   tables <- Map(align_rows, tables, names(tables), MoreArgs = list(rows = arguments$rows))
   y <- eval(formula[[2]], c(as.list(data), tables), environment(formula))
   if (length(others) > length(tables)) y <- align_rows(y, "y", arguments$rows)
-  check_length(y, "y", n, "row of `x`")
+  check_rows(y, "y", n, "row of `x`")
   y
 }

@@ -26,7 +26,8 @@
 #' of them without a penalty, from the sum of its columns (divided by their standard deviations if
 #' the fit had `standardize = TRUE`). The fit's `sign`, weights, offset, intercept and covariates
 #' hold for the refit too. There must be more observations than coefficients to estimate. If the
-#' regions separate the two classes perfectly, no finite coefficients exist, and a warning says so.
+#' regions separate the two classes perfectly, or order the levels or events perfectly, no finite
+#' coefficients exist, and a warning says so.
 #' This is the relaxed lasso, applied to regions.
 #'
 #' @section Data:
@@ -34,7 +35,8 @@
 #' name: `x`, `y`, and `weights`, `offset`, `covariates` (with `data`, if they are a formula) and
 #' `controls` where the fit had them. All other choices are those of the fit, unless given.
 #' @return A sparse matrix with one column per fit and the rows `(Intercept)`, the covariates and
-#'   the features. Features without a name are called V1, V2 and so on.
+#'   the features. Features without a name are called V1, V2 and so on. For `"ordinal"` the cut
+#'   points, such as `MCI|NC`, take the place of the intercept; `"cox"` has neither.
 #' @seealso [predict.n2gfl()]
 #' @examples
 #' set.seed(1)
@@ -51,11 +53,14 @@
 #' @importFrom stats coef
 #' @export
 coef.n2gfl <- function(object, s = NULL, row = NULL, exact = FALSE, refit = FALSE, ...) {
+  family <- family_of(object$family)
   chosen <- choose_fits(object, s, row, exact, refit, ...)
+  unpenalised <- rbind("(Intercept)" = if (family$intercept) chosen$a0,
+                       if (family$own_terms) chosen$own, chosen$gamma)
   features <- feature_names(chosen$beta)
-  unpenalised <- rbind("(Intercept)" = chosen$a0, chosen$own, chosen$gamma)
-  unpenalised <- as(unpenalised, "CsparseMatrix")
-  all <- rbind(unpenalised, chosen$beta)
+  all <- if (is.null(unpenalised)) chosen$beta else {
+    rbind(as(unpenalised, "CsparseMatrix"), chosen$beta)
+  }
   dimnames(all) <- list(c(rownames(unpenalised), features), colnames(chosen$beta))
   all
 }
@@ -132,7 +137,7 @@ check_refit <- function(object, given, purpose) {
              "not ", nrow(given$x), ".")
   }
   weights <- check_weights(given$weights, object$nobs)
-  check_same_classes(object, check_y(given$y, object$family, weights)$classnames)
+  check_same_classes(object, check_y(given$y, object$family, weights))
   given
 }
 
@@ -142,11 +147,18 @@ stop_lacking <- function(lacking, purpose) {
            "was made with it and does not keep it.")
 }
 
-# Other classes, or the same in another order, would silently change what the coefficients mean.
-check_same_classes <- function(object, classes) {
-  if (!identical(classes, object$classnames)) {
+# Other classes, or the same in another order, would silently change what the coefficients mean;
+# other strata would change which rows are compared. `response` is from check_y().
+check_same_classes <- function(object, response) {
+  if (!identical(response$classnames, object$classnames)) {
     stop_bad("`y` must have the classes of the fit, ", quoted(object$classnames), ", not ",
-             quoted(classes), ".")
+             quoted(response$classnames), ".")
+  }
+  strata <- attr(response$y, "strata")
+  if (!identical(strata, object$strata)) {
+    name <- function(strata) if (is.null(strata)) "none" else quoted(strata)
+    stop_bad("`y` must have the strata of the fit, ", name(object$strata), ", not ", name(strata),
+             ".")
   }
 }
 

@@ -31,7 +31,8 @@
 #' lambda_max(x, y, graph_chain(10), sign = "free")
 #' max(abs(crossprod(scale(x, scale = FALSE), y))) / 40
 #' @export
-lambda_max <- function(x, y, graph = NULL, lambda2 = 0, family = c("gaussian", "binomial"),
+lambda_max <- function(x, y, graph = NULL, lambda2 = 0,
+                       family = c("gaussian", "binomial", "poisson", "cox", "ordinal"),
                        sign = c("nonnegative", "nonpositive", "free"), covariates = NULL,
                        data = NULL, deconfound = NULL, controls = NULL, weights = NULL,
                        offset = NULL, penalty = c("fused", "laplacian"), penalty.factor = NULL,

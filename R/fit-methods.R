@@ -15,10 +15,14 @@
 #'   implies, up to the error variance) or `"response"` (observed minus fitted, with the modelled
 #'   class of a `"binomial"` fit as 1 and the other as 0). Weights, rescaled to mean 1, enter the
 #'   first two.
+#'
+#'   For `"cox"` they are `"martingale"` (observed minus expected number of events) and `"deviance"`
+#'   (the same made more symmetric, as in `survival::residuals.coxph()`), both without weights. For
+#'   `"ordinal"` there are none.
 #' @param ... `exact` and `refit`, see [coef.n2gfl()].
-#' @return A matrix with one row per observation and one column per fit. Fitted values are means;
-#'   for `"binomial"` probabilities of the modelled class. The squared deviance residuals sum to
-#'   [deviance()][deviance.n2gfl].
+#' @return A matrix with one row per observation and one column per fit. Fitted values are means, as
+#'   [predict()][predict.n2gfl] gives them for `type = "response"`. The squared deviance residuals
+#'   sum to [deviance()][deviance.n2gfl], except for `"cox"`.
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(40 * 10), 40)
@@ -31,19 +35,25 @@
 #' @export
 fitted.n2gfl <- function(object, x, s = NULL, row = NULL, covariates = NULL, offset = NULL, ...) {
   if (missing(x)) stop_no_data("x", "fitted")
+  again <- link_again(object, x, s, row, covariates, offset, ...)
+  named_mean(again$link, again$own, object)
+}
+
+# The linear predictor for the data of the fit, which are given again under the names of n2gfl(),
+# and the parameters of the family: list(link, own).
+link_again <- function(object, x, s, row, covariates, offset, ...) {
   table <- new_table(covariates, x, "covariates")
   covariates <- if (is.data.frame(covariates)) table$data
     else align_new(covariates, "covariates", x)
   offset <- align_vector(offset, "offset", row_labels(x), table)
-  # Checked here, because messages from predict() would name the arguments of predict().
+  # Checked here, because messages of new_link() would name the arguments of predict().
   x <- check_newx(x, object, "x")
   coded <- check_newcovariates(covariates, nrow(x), object, "covariates", "x")
   if (!is.null(covariates)) covariates <- coded
   check_newoffset(offset, nrow(x), object, "offset", "x")
   data <- list(x = x, covariates = covariates, offset = offset)
-  do.call(predict, c(list(object, newx = x, s = s, row = row, type = "response",
-                          newcovariates = covariates, newoffset = offset),
-                     data_for_refit(data, ...)))
+  chosen <- do.call(choose_fits, c(list(object, s, row), data_for_refit(data, ...)))
+  list(link = new_link(object, chosen, x, covariates, offset), own = chosen$own)
 }
 
 #' @rdname fitted.n2gfl
@@ -58,9 +68,9 @@ fitted.n2gfl_cv <- function(object, x, s = NULL, row = NULL, ...) {
 #' @importFrom stats residuals
 #' @export
 residuals.n2gfl <- function(object, x, y, s = NULL, row = NULL,
-                            type = c("deviance", "pearson", "response"), covariates = NULL,
-                            offset = NULL, weights = NULL, ...) {
-  type <- match_choice(type, "type", c("deviance", "pearson", "response"))
+                            type = c("deviance", "pearson", "response", "martingale"),
+                            covariates = NULL, offset = NULL, weights = NULL, ...) {
+  type <- match_choice(type, "type", c("deviance", "pearson", "response", "martingale"))
   check_residual_type(type, object$family)
   if (missing(x)) stop_no_data("x", "residuals")
   if (missing(y)) stop_no_data("y", "residuals")
@@ -76,11 +86,11 @@ residuals.n2gfl <- function(object, x, y, s = NULL, row = NULL,
   offset <- data$offset
   if (is.data.frame(covariates)) covariates <- data$data
   data <- list(y = y, weights = weights)
-  mean <- do.call(fitted, c(list(object, x, s, row, covariates, offset),
-                            data_for_refit(data, ...)))
-  weights <- check_weights(weights, nrow(mean))
+  again <- do.call(link_again, c(list(object, x, s, row, covariates, offset),
+                                 data_for_refit(data, ...)))
+  weights <- check_weights(weights, nrow(again$link))
   y <- check_outcome(y, object, weights)
-  family_of(object$family)$residuals(y, mean, weights, type)
+  family_of(object$family)$residuals(y, again$link, again$own, weights, type, object)
 }
 
 #' @rdname fitted.n2gfl
@@ -113,14 +123,14 @@ check_given_weights <- function(weights, object) {
 # The outcome as numbers: 0 and 1 for classes.
 check_outcome <- function(y, object, weights) {
   response <- check_y(y, object$family, weights)
-  check_same_classes(object, response$classnames)
+  check_same_classes(object, response)
   family_of(object$family)$numbers(response$y)
 }
 
 check_residual_type <- function(type, family) {
   types <- family_of(family)$residual_types
-  if (type %in% types) return(invisible())
   if (!length(types)) stop_bad("residuals() are not defined for family ", quoted(family), ".")
+  if (type %in% types) return(invisible())
   stop_bad("`type` must be ", or_quoted(types), " for family ", quoted(family), ", not ",
            quoted(type), ".")
 }
@@ -133,10 +143,11 @@ check_residual_type <- function(type, family) {
 #' @details
 #' The degrees of freedom are the number of regions of one nonzero value, `df` in the fit's grid,
 #' which is an unbiased estimate for least squares without a sign constraint (Tibshirani and Taylor,
-#' 2012), plus the intercept, the covariates (unless they were removed from `x`) and, for
-#' `"gaussian"`, the error variance, as for [stats::lm()]. The error variance is estimated by
-#' maximum likelihood. With `penalty = "laplacian"`, `df` counts the nonzero coefficients and
-#' overstates the degrees of freedom.
+#' 2012), plus the intercept or the cut points, the covariates (unless they were removed from `x`)
+#' and, for `"gaussian"`, the error variance, as for [stats::lm()]. The error variance is estimated
+#' by maximum likelihood. For `"cox"` the likelihood is the partial one, and BIC counts events
+#' instead of observations, as for `survival::coxph()`. With `penalty = "laplacian"`, `df` counts
+#' the nonzero coefficients and overstates the degrees of freedom.
 #'
 #' Weights count as frequencies, rescaled to mean 1.
 #'
@@ -179,7 +190,8 @@ logLik.n2gfl <- function(object, s = NULL, row = NULL, ...) {
   family <- family_of(object$family)
   value <- family$log_likelihood(deviance(object, row = row), object)
   df <- object$grid$df[row] + unpenalised_count(object) + family$extra_parameters(object)
-  structure(value, df = as.numeric(df), nobs = object$nobs, class = "logLik")
+  # A censored time alone says nothing, so only events count where a fit has them.
+  structure(value, df = as.numeric(df), nobs = object$events %or% object$nobs, class = "logLik")
 }
 
 #' @rdname deviance.n2gfl

@@ -103,7 +103,7 @@ print_edge <- function(edge) {
 # Call, model and sizes, of a fit or its summary.
 print_fit_head <- function(x) {
   covariates <- max(NROW(x$gamma), x$covariates)
-  outcome <- family_of(x$family)$outcome_line(x$classnames)
+  outcome <- x$outcome %or% family_of(x$family)$outcome_line(x)
   cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   cat("Family ", x$family, ", sign ", x$sign, ", ", x$penalty, " penalty\n", sep = "")
   if (!is.null(outcome)) cat(outcome, "\n", sep = "")

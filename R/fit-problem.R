@@ -92,7 +92,7 @@ view_data <- function(view) {
 # ---- fits ----------------------------------------------------------------------------------------
 
 # Fits at the rows of `grid`, or at the view's own penalties: a list with the coefficients a0,
-# gamma, beta (and `own`, if the family has parameters of its own), all with names; lambda1,
+# gamma, beta (and `own`, if the core returns parameters of the family), all with names; lambda1,
 # lambda2, df, regions, nonzero, dev_ratio, gap, iter, converged, one for each fit; and nulldev,
 # npasses, effects. `alive`, if not "", is a file whose removal stops the work as an interrupt does.
 # The fits end with the one in which more than `pmax` different features have entered.
@@ -105,9 +105,9 @@ core_fits <- function(view, grid = NULL, progress = NULL, alive = "", pmax = Inf
   data <- view_data(view)
   from <- if (is.null(grid)) view else check_rows_of_grid(grid)
   with_core_errors(data, fit_grid_cpp(
-    data$x, data$map, data$y, data$weights, data$offset, data$unpenalised, graph_list(data$graph),
-    data$penalty.factor, from$lambda1, from$lambda2, !is.null(grid), pmax, view$control, progress,
-    alive))
+    data$x, data$map, as.matrix(data$y), data$weights, data$offset, data$unpenalised,
+    graph_list(data$graph), data$penalty.factor, from$lambda1, from$lambda2, !is.null(grid),
+    pmax, view$control, progress, alive))
 }
 
 # The core throws types; R knows the argument and looks for the value.
@@ -143,7 +143,11 @@ name_fits <- function(fits, view) {
     beta = new("dgCMatrix", i = fits$beta_i, p = fits$beta_p, x = fits$beta_x, Dim = dim,
                Dimnames = list(colnames(data$x), names))
   )
-  if (!is.null(fits$own)) coefficients$own <- fits$own
+  # A family without parameters of its own has a matrix without rows.
+  if (NROW(fits$own)) {
+    own_names <- family_of(view$control$family)$own_names(data$classnames)
+    coefficients$own <- matrix(fits$own, ncol = dim[2], dimnames = list(own_names, names))
+  }
   plain <- c("a0", "gamma", "beta_i", "beta_p", "beta_x", "own")
   c(coefficients, fits[setdiff(names(fits), plain)])
 }
@@ -153,6 +157,6 @@ name_fits <- function(fits, view) {
 start_facts <- function(view, lambda2) {
   data <- view_data(view)
   with_core_errors(data, null_model_cpp(
-    data$x, data$map, data$y, data$weights, data$offset, data$unpenalised, graph_list(data$graph),
-    data$penalty.factor, lambda2, view$control))
+    data$x, data$map, as.matrix(data$y), data$weights, data$offset, data$unpenalised,
+    graph_list(data$graph), data$penalty.factor, lambda2, view$control))
 }

@@ -66,7 +66,8 @@ check_region_count <- function(object, given, regions, name) {
 # The number of free coefficients. Those of covariates that were removed from x are not free: they
 # follow from the coefficients of the features.
 unpenalised_count <- function(object) {
-  object$control$intercept + if (isTRUE(object$deconfound)) 0L else NROW(object$gamma)
+  own <- if (family_of(object$family)$own_terms) NROW(object$own) else 0L
+  object$control$intercept + own + if (isTRUE(object$deconfound)) 0L else NROW(object$gamma)
 }
 
 # The standard deviations by which the fit divided the columns of its supports, 1 without

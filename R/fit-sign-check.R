@@ -28,7 +28,9 @@ warn_wrong_sign <- function(effects, problem) {
 
 # `words`: those of the family, see `sign_words` in family.R.
 sign_warning <- function(effects, limit, sign, words) {
-  if (is.null(words)) words <- list(with = "", turn = "change the sign of `y`, or ")
+  if (is.null(words)) {
+    words <- list(response = "`y`", with = "", turn = "change the sign of `y`, or ")
+  }
   falls <- sign == "nonnegative"
   wrong <- effects[1]
   strong <- sum(effects)
@@ -37,8 +39,8 @@ sign_warning <- function(effects, limit, sign, words) {
   }
   paste0(
     "`sign` = \"", sign, "\" allows features only to ", if (falls) "rise" else "fall",
-    " with `y`, but ", which, " with a strong univariate effect (|t| > ", round(limit, 1), ") ",
-    if (falls) "fall" else "rise", if (strong == 1) "s",
+    " with ", words$response, ", but ", which, " with a strong univariate effect (|t| > ",
+    round(limit, 1), ") ", if (falls) "fall" else "rise", if (strong == 1) "s",
     words$with, ": ", words$turn, "use sign = \"", if (falls) "nonpositive" else "nonnegative",
     "\", if that is what you mean."
   )

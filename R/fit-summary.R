@@ -46,6 +46,7 @@ summary.n2gfl <- function(object, ...) {
   structure(
     c(object[c("call", "family", "sign", "penalty", "classnames", "nobs", "dim")],
       list(covariates = NROW(object$gamma), failed = which(!grid$converged),
+           outcome = family_of(object$family)$outcome_line(object),
            table = do.call(rbind, lines))),
     class = "n2gfl_summary"
   )

@@ -24,8 +24,10 @@
 #'   * `glance()`: one line. Of a fit: `nobs`, `features`, `fits`, `nulldev`, the largest
 #'     `dev.ratio`, the largest `gap` and whether all fits have `converged`. Of a cross-validation:
 #'     `nobs`, `measure`, and for each choice the penalties and the score.
-#'   * `augment()`: a line per observation, with `.fitted` (the mean or probability), for
-#'     `"binomial"` also `.class`, and with `y` also `.resid` (the observed minus the fitted value).
+#'   * `augment()`: a line per observation, with `.fitted` (the mean, the probability, or for
+#'     `"cox"` the relative risk), for `"binomial"` also `.class`, and with `y` also `.resid` (the
+#'     observed minus the fitted value, for `"cox"` the martingale residual). For `"ordinal"` there
+#'     are `.class` and a probability for each level, named like `.prob.MCI`.
 #' @examples
 #' if (requireNamespace("generics", quietly = TRUE)) {
 #'   set.seed(1)
@@ -97,14 +99,16 @@ augment.n2gfl <- function(x, newx, y = NULL, data = NULL, s = NULL, row = NULL,
   if (is.data.frame(data)) data <- table$data
   y <- align_vector(y, "y", row_labels(newx), table)
   family <- family_of(x$family)
-  mean <- predict(x, newx, row = row, type = "response", newcovariates = newcovariates,
+  link <- predict(x, newx, row = row, type = "link", newcovariates = newcovariates,
                   newoffset = newoffset)
-  columns <- family$columns(mean, x)
+  own <- x$own[, row, drop = FALSE]
+  columns <- family$columns(named_mean(link, own, x), x)
   added <- do.call(data.frame, c(lapply(columns, unname), list(row.names = names(columns[[1]]))))
   if (!is.null(y)) {
-    check_residual_type("response", x$family)
+    type <- utils::tail(family$residual_types, 1)
+    check_residual_type(type, x$family)
     y <- family$new_response(y, x, "y", nrow(added))
-    added$.resid <- family$residuals(y, added$.fitted, 1, "response")
+    added$.resid <- as.vector(family$residuals(y, link, own, 1, type, x))
   }
   if (is.null(data)) added else cbind(check_data_frame(data, nrow(added)), added)
 }

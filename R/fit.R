@@ -1,8 +1,9 @@
 #' Fit a fused lasso on a graph, nonnegative by default
 #'
-#' Fits a linear or logistic model whose coefficients are sparse and piecewise constant on a graph,
-#' for a grid of the two penalties. Each fit comes with its relative duality gap, an upper bound on
-#' how far its objective is from the optimum.
+#' Fits a linear or logistic model, or one for counts, times to an event or ordered classes, whose
+#' coefficients are sparse and piecewise constant on a graph, for a grid of the two penalties. Each
+#' fit comes with its relative duality gap, an upper bound on how far its objective is from the
+#' optimum.
 #'
 #' @details
 #' With features \eqn{x_i} and graph edges \eqn{(j, k)} of weight \eqn{w_{jk}}, the fit minimises
@@ -14,10 +15,9 @@
 #'   (1/N) sum_i v_i loss(y_i, eta_i) + lambda1 sum_j u_j |beta_j| +
 #'   lambda2 sum_(j,k) w_jk |beta_j - beta_k|,  eta_i = x_i'beta + z_i'gamma + c + o_i,}
 #' subject to \eqn{\beta \ge 0} (`sign = "nonnegative"`), \eqn{\beta \le 0} (`"nonpositive"`) or
-#' nothing (`"free"`). The loss is \eqn{(y - \eta)^2 / 2} for `"gaussian"` and
-#' \eqn{\log(1 + e^{-y \eta})}{log(1 + exp(-y eta))}, \eqn{y = \pm 1}{y = -1 or 1}, for
-#' `"binomial"`. The weights \eqn{v} are rescaled to mean 1. With `penalty = "laplacian"` the last
-#' term is \eqn{\lambda_2 \sum w_{jk} (\beta_j - \beta_k)^2}{lambda2 sum w_jk (beta_j - beta_k)^2}.
+#' nothing (`"free"`). The loss is that of the `family`, see below. The weights \eqn{v} are rescaled
+#' to mean 1. With `penalty = "laplacian"` the last term is
+#' \eqn{\lambda_2 \sum w_{jk} (\beta_j - \beta_k)^2}{lambda2 sum w_jk (beta_j - beta_k)^2}.
 #'
 #' The loss is scaled as in glmnet. Xin et al. (2015) use plain sums over the observations: their
 #' \eqn{\lambda}{lambda} is \eqn{N} times the one here.
@@ -25,6 +25,36 @@
 #' Other models are special cases: `lambda2 = 0` is the lasso (nonnegative, unless `sign = "free"`),
 #' `sign = "free"` the generalized fused lasso, and `x` the identity matrix the fused-lasso signal
 #' approximator; for that one [fused_prox()] is faster.
+#'
+#' @section Families:
+#' Penalties, signs, covariates, weights and offset mean the same for all families, and the duality
+#' gap is a proof for all of them.
+#'
+#' * `"gaussian"`: \eqn{\ell = (y - \eta)^2 / 2}{loss = (y - eta)^2 / 2}.
+#' * `"binomial"`: \eqn{\ell = \log(1 + e^{-y \eta})}{loss = log(1 + exp(-y eta))} with
+#'   \eqn{y = \pm 1}{y = -1 or 1}.
+#' * `"poisson"`, for counts: \eqn{\ell = e^\eta - y \eta}{loss = exp(eta) - y eta}. The mean is
+#'   \eqn{e^\eta}{exp(eta)}; with the logarithm of the exposure as `offset`, \eqn{e^{\eta - o}}{
+#'   exp(eta - o)} is a rate.
+#' * `"cox"`, for right-censored times to an event, such as the conversion from MCI to AD: half the
+#'   deviance of Cox's partial likelihood. With \eqn{R(t)} the rows at risk at the event time
+#'   \eqn{t}, those whose time is at least \eqn{t}, the sum of the losses is
+#'   \deqn{\sum_t D_t \log \sum_{i \in R(t)} v_i e^{\eta_i} - \sum_{i \in E} v_i \eta_i}{
+#'     sum_t D_t log(sum_(i in R(t)) v_i exp(eta_i)) - sum_(i in E) v_i eta_i}
+#'   up to a constant, where \eqn{E} are the rows with an event and \eqn{D_t} is the weight of the
+#'   events at \eqn{t} (Breslow's treatment of ties). Only rows of the same stratum are compared.
+#'   Large \eqn{\eta}{eta} means an early event: for grey matter, whose loss goes with conversion,
+#'   take `sign = "nonpositive"`. There is no intercept.
+#' * `"ordinal"`, for ordered classes, such as the course of a disease from AD over MCI to healthy:
+#'   minus the log-likelihood of proportional odds,
+#'   \eqn{P(y \le k) = 1 / (1 + e^{\eta - c_k})}{P(y <= k) = 1 / (1 + exp(eta - c_k))}, the model of
+#'   `MASS::polr()`. One map \eqn{\beta} serves all levels, and large \eqn{\eta}{eta} means a high
+#'   level. The cut points \eqn{c_k} between the levels take the place of the intercept and are not
+#'   penalised.
+#'
+#' A family `"multinomial"` for classes without an order is not offered: it has a map for each class
+#' against all the others, and no sign can be expected of these. Use `"ordinal"` if the classes have
+#' an order, or `"binomial"` for each pair of classes.
 #'
 #' @section Convergence:
 #' A fit has converged when its relative duality gap, the primal minus the dual objective divided by
@@ -54,8 +84,9 @@
 #'
 #' @section Signs:
 #' With `sign = "nonnegative"` features can only rise with the response (or with the probability of
-#' the modelled class). If most features with a strong univariate effect fall instead (rise, for
-#' `"nonpositive"`), a warning says so: the levels of `y` may be in the wrong order.
+#' the modelled class, or with the hazard of the event). If most features with a strong univariate
+#' effect fall instead (rise, for `"nonpositive"`), a warning says so: the levels of `y` may be in
+#' the wrong order.
 #'
 #' @section Progress:
 #' In an interactive session a bar with the time left appears by itself when the work lasts for more
@@ -78,7 +109,15 @@
 #' @param y The response. For `"gaussian"` a numeric vector that is not constant. For `"binomial"` a
 #'   vector with two classes: -1 and 1, 0 and 1, logical, or a factor; all mean the same. The
 #'   larger value, or the later level, is the class whose probability is modelled (for text the
-#'   order is alphabetical, and a message names the class). Empty factor levels are ignored.
+#'   order is alphabetical, and a message names the class). Empty factor levels are ignored. For
+#'   `"poisson"` nonnegative numbers, which need not be whole. For `"ordinal"` an ordered factor,
+#'   `factor(y, levels = , ordered = TRUE)` with the lowest level first. With grey matter and
+#'   nonnegative coefficients the healthiest is the highest: `levels = c("AD", "MCI", "NC")`.
+#'
+#'   For `"cox"` a matrix with the columns `time` (positive) and `status` (1 = event, 0 = censored
+#'   at that time), or in this order if it has no column names; or an object from `Surv()` of the
+#'   survival package. Strata, whose baseline hazards differ, are a third column `stratum`, or an
+#'   attribute `"strata"` as `glmnet::stratifySurv()` sets it.
 #'
 #'   Alternatively, the name of a column of `data`, or a formula with the outcome on its left and
 #'   the covariates on its right, such as `diagnosis ~ age + sex` (`diagnosis ~ 1` for none).
@@ -86,7 +125,8 @@
 #'   [graph_grid()], [graph_chain()], [graph_mesh()], [graph_edges()], or anything that
 #'   [as_graph()] takes (an igraph graph, an adjacency matrix). Images have a graph of their own,
 #'   and `lambda2 = 0` needs no graph.
-#' @param family Kind of response, `"gaussian"` or `"binomial"`.
+#' @param family Kind of response: `"gaussian"`, `"binomial"`, `"poisson"`, `"cox"` or `"ordinal"`,
+#'   see *Families*.
 #' @param sign Which coefficients are allowed: `"nonnegative"`, `"nonpositive"` or `"free"`.
 #' @param ... Must be empty: arguments after it must be given by their full names.
 #' @param covariates Variables without a penalty and without a sign constraint, such as age and sex:
@@ -125,7 +165,7 @@
 #'   fitting? Coefficients always come back on the original scale, and the penalties then act on the
 #'   standardised ones. Constant columns get the coefficient 0. The default is `FALSE` because
 #'   equal standardised coefficients are not equal on the original scale.
-#' @param intercept Fit an intercept?
+#' @param intercept Fit an intercept? `"cox"` and `"ordinal"` have none, whatever is asked for.
 #' @param algorithm `"pursuit"` works on the few constant regions of the solution and is the
 #'   fastest (with `penalty = "laplacian"`, which has no regions, it is Newton's method with
 #'   coordinate descent); `"fista"` and `"ista"` are the proximal gradient methods of the paper,
@@ -138,7 +178,7 @@
 #' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*.
 #' @return A list of class `n2gfl`. Its fits are ordered by `lambda2`, then by `lambda1`, both
 #'   decreasing; L is their number.
-#'   \item{a0}{Intercepts, a vector of length L.}
+#'   \item{a0}{Intercepts, a vector of length L; 0 for a family without intercept.}
 #'   \item{gamma}{Coefficients of the covariates, a matrix with L columns, or `NULL`.}
 #'   \item{beta}{Coefficients, a sparse matrix with L columns.}
 #'   \item{grid}{A data frame with one row per fit: `lambda1`, `lambda2`, `df` (the number of
@@ -151,7 +191,15 @@
 #'     together. It need not be a whole number, because bounds make most multiplications
 #'     unnecessary.}
 #'   \item{nobs, dim}{Number of observations; number of features and of fits.}
-#'   \item{classnames}{The two classes, the modelled one last (`"binomial"` only).}
+#'   \item{classnames}{The two classes, the modelled one last (`"binomial"`), or the levels, the
+#'     lowest first (`"ordinal"`).}
+#'   \item{own}{For `"ordinal"` the cut points, a matrix with L columns and a row for each pair of
+#'     neighbouring levels, such as `MCI|NC`. For `"cox"` the logarithm of the cumulative baseline
+#'     hazard (at \eqn{\eta = 0}{eta = 0}), with a row for each event time of a stratum.}
+#'   \item{baseline, follow_up, strata, events}{For `"cox"`: a data frame with the stratum (its
+#'     number) and time of each row of `own`, the last time in the data of each stratum, the labels
+#'     of the strata (or `NULL`), the number of events. This is what predictions of survival need;
+#'     with `own` it takes as much memory as L numbers for each event time.}
 #'   \item{family, sign, penalty, penalty.factor, control}{The choices made.}
 #'   \item{offset, weighted}{Was there an offset, were there weights?}
 #'   \item{call, graph}{The call, without the data, and the graph.}
@@ -181,8 +229,15 @@
 #' fit <- n2gfl(x, y, graph_chain(30), sign = "free", covariates = cbind(age),
 #'              lambda1 = c(0.3, 0.1, 0.03), lambda2 = c(0.3, 0.1))
 #' fit$grid
+#'
+#' # The course of a disease: one map for three ordered classes
+#' stage <- cut(rowSums(x[, 5:9]) + rnorm(50), c(-Inf, -1, 1, Inf), c("AD", "MCI", "NC"),
+#'              ordered_result = TRUE)
+#' fit <- n2gfl(x, stage, graph_chain(30), family = "ordinal", lambda1 = 0.1, lambda2 = 0.05)
+#' coef(fit)[1:2, ]
 #' @export
-n2gfl <- function(x, y, graph = NULL, family = c("gaussian", "binomial"),
+n2gfl <- function(x, y, graph = NULL,
+                  family = c("gaussian", "binomial", "poisson", "cox", "ordinal"),
                   sign = c("nonnegative", "nonpositive", "free"), ..., covariates = NULL,
                   data = NULL, deconfound = NULL, controls = NULL, weights = NULL, offset = NULL,
                   lambda1 = NULL, lambda2 = NULL, nlambda1 = 30, nlambda2 = 5,
@@ -223,7 +278,7 @@ new_fit <- function(fits, problem, call) {
            control = solver, offset = problem$offset, weighted = problem$weighted, call = call,
            graph = data$graph, space = data$space, coding = attr(data$covariates, "coding"),
            deconfound = !is.null(data$controls)),
-      family_of(control$family)$keep(data)),
+      family_of(control$family)$keep(data, view_link(problem, fits, seq_len(nrow(data$x))))),
     class = "n2gfl"
   )
 }

@@ -35,6 +35,10 @@ plot.n2gfl_assessment <- function(x, type = c("roc", "calibration"), col = "#216
   default <- missing(type)
   type <- match_choice(type, "type", c("roc", "calibration"))
   pictures <- assess_kind(x$family)$pictures
+  if (!length(pictures)) {
+    stop_bad("`x` must be of numbers or of two classes: there is no picture of an assessment for ",
+             "family ", quoted(x$family), ".")
+  }
   if (default) type <- names(pictures)[1]
   if (!type %in% names(pictures)) {
     stop_bad("`type` must be ", or_quoted(names(pictures)), " for family ", quoted(x$family),

@@ -12,7 +12,8 @@
 #' Random numbers come from the session's generator: call [set.seed()] first to get the same folds
 #' again.
 #' @param y The response. A factor, a logical or character vector, or numbers with two different
-#'   values are classes; of other numbers only the length is used.
+#'   values are classes; of other numbers only the length is used. Of times to an event (see
+#'   [n2gfl()]) the status makes the classes, so that every fold gets its share of the events.
 #' @param nfolds Number of folds, at least 2.
 #' @param group A vector with one value per observation, such as the subject or the site; rows with
 #'   the same value go to the same fold. `NULL` for no groups.
@@ -49,6 +50,7 @@ problem_strata <- function(problem) family_of(problem$control$family)$strata(pro
 
 # What the folds are balanced over: the classes of y, or one class for all when it is numeric.
 fold_classes <- function(y) {
+  if (is_times(y)) y <- time_columns(y)[, "status"]
   if (!(is.atomic(y) || is.factor(y)) || is.null(y) || length(y) < 2) {
     stop_bad("`y` must be a vector or a factor with at least 2 values, not ", describe(y), ".")
   }

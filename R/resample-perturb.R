@@ -15,9 +15,10 @@
 #'   used);
 #' * `"subsample"`: a share `fraction` of the rows is drawn without replacement (`B` runs).
 #'
-#' For `"binomial"` all of them are drawn class by class, so that the classes keep their shares, and
-#' rows with the same `group` are drawn or left out together. All random numbers are drawn from the
-#' session's generator before the work begins: call [set.seed()] first to get the same runs again.
+#' Classes and levels keep their shares in all of them, and events for `"cox"`, because they are
+#' drawn one by one; rows with the same `group` are drawn or left out together. All random numbers
+#' are drawn from the session's generator before the work begins: call [set.seed()] first to get the
+#' same runs again.
 #'
 #' Under a weaker perturbation every model looks more stable: compare models only under the same
 #' perturbation. Runs can be parallel and are kept in `checkpoint`, like the folds of [cv.n2gfl()].

@@ -22,7 +22,7 @@
 #' `cvfit$lambda.es["lambda2"]` is the better choice.
 #'
 #' **Halves.** `"SS"` splits the rows `B` times into two complementary halves, as [make_folds()]
-#' makes 2 folds: stratified by class for `"binomial"`, and rows of one `group` in the same half.
+#' makes 2 folds: stratified by class, level or event, and rows of one `group` in the same half.
 #' `"MB"` uses only the first half of each split. The halves are 0/1 observation weights for the
 #' same `x`. They can run in parallel and are kept in `checkpoint`, like the folds of [cv.n2gfl()].
 #'

@@ -171,6 +171,9 @@ check_length <- function(value, name, n, per) {
   }
 }
 
+# The same for a vector or a matrix with several numbers per row.
+check_rows <- function(value, name, n, per) check_length(seq_len(NROW(value)), name, n, per)
+
 check_finite <- function(value, name) {
   bad <- which(!is.finite(value))
   if (length(bad)) {

@@ -161,17 +161,24 @@ test_that("lambda.1se: fewest regions, then fewest features, then the larger lam
 
 test_that("every measure has one direction", {
   better <- vapply(names(cv_measures), larger_is_better, NA)
-  expect_identical(names(better)[better], "auc")
+  expect_identical(names(better)[better], c("auc", "C"))
   withr::local_seed(26)
-  data <- cv_problem("binomial")
-  for (measure in names(cv_measures)) {
-    cv <- quick_cv(data, type.measure = measure)
-    best <- if (measure == "auc") max(cv$cvm) else min(cv$cvm)
-    expect_identical(cv$cvm[cv$index[["min"]]], best)
-    expect_identical(cv$type.measure, measure)
-    # signal is found: better than the empty model in the first row
-    expect_gt(abs(best - cv$cvm[1]), 0)
+  for (family in names(families())) {
+    data <- cv_problem(family)
+    for (measure in names(family_of(family)$measures)) {
+      cv <- quick_cv(data, type.measure = measure)
+      best <- if (measure %in% c("auc", "C")) max(cv$cvm) else min(cv$cvm)
+      expect_identical(cv$cvm[cv$index[["min"]]], best)
+      expect_identical(cv$type.measure, measure)
+      # signal is found: better than the empty model in the first row
+      expect_gt(abs(best - cv$cvm[1]), 0, label = paste(family, measure))
+    }
   }
+})
+
+test_that("every measure belongs to a family", {
+  used <- unlist(lapply(families(), function(family) names(family$measures)))
+  expect_setequal(used, names(cv_measures))
 })
 
 test_that("the object's lambdas are rows of its grid, 1se is the sparsest, es no larger than min", {

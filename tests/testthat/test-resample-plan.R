@@ -37,8 +37,10 @@ plan_grid <- list(lambda1 = c(0.8, 0.3, 0.1), lambda2 = c(0.05, 0.05, 0.05))
 run_kind <- function(problem, plan, ...) {
   switch(
     plan$kind,
-    folds = run_plan(problem, plan, fit_fold, grid = plan_grid, ...),
-    `outer folds` = run_plan(problem, plan, fit_outer_fold, measure = "mse", ...),
+    folds = run_plan(problem, plan, fit_fold, grid = plan_grid, measure = "mse",
+                     weights = problem$data$weights, ...),
+    `outer folds` = run_plan(problem, plan, fit_outer_fold, measure = "mse",
+                             weights = problem$data$weights, ...),
     pairs = , halves = run_plan(problem, plan, select_features, q = 4, ...),
     run_plan(problem, plan, fit_run, grid = plan_grid, ...)
   )
