@@ -117,7 +117,7 @@ class RegionPursuit final : public Solver {
   int pieces_at_a_time() const { return std::max(kMostPieces, regions_.size() / 2); }
   void find_pieces_exactly();
   void saturate_borders();
-  void collect_pieces(int way);
+  void collect_pieces(int sign);
   bool matters(const Piece& piece) const;
   Leftover leftover_of_pieces() const;
   double violation_of_pieces() const;
