@@ -499,12 +499,14 @@ const std::vector<int>& RegionPursuit::not_settled_at_once(double tolerance) {
 }
 
 bool RegionPursuit::is_certain(int i, double tolerance) {
-  const double t = model_.threshold(lambda1_, i);
-  if (t == 0) return false;
-  double most = norm_.terms(lambda1_, 1, &regions_).outlook(i);
-  if (!model_.nonnegative) most = std::max(most, norm_.terms(lambda1_, -1, &regions_).outlook(i));
-  if (!(most <= tolerance)) return false;
-  settled_excess_ = std::max(settled_excess_, most);
+  if (model_.threshold(lambda1_, i) == 0) return false;
+  double most = settled_excess_;
+  for (int way : model_.ways()) {
+    const double excess = norm_.terms(lambda1_, way, &regions_).outlook(i);
+    if (!(excess <= tolerance)) return false;
+    most = std::max(most, excess);
+  }
+  settled_excess_ = most;
   return true;
 }
 
