@@ -93,10 +93,10 @@ balanced_row <- function(a, b) {
 # The AUC with DeLong's standard error, from the share of the other class that is in the right order
 # with each observation. Weights generalise it; with equal weights it is that of the paper.
 auc_with_se <- function(y, mean, weights) {
-  ties <- tied_blocks(y, mean, weights)
+  ties <- tied_values(y, mean, weights)
   below <- function(weight) cumsum(weight) - weight / 2
-  right <- ifelse(y == 1, (below(ties$negative) / sum(ties$negative))[ties$block],
-                  1 - (below(ties$positive) / sum(ties$positive))[ties$block])
+  right <- ifelse(y == 1, (below(ties$negative) / sum(ties$negative))[ties$index],
+                  1 - (below(ties$positive) / sum(ties$positive))[ties$index])
   of_class <- function(rows) weighted_mean_se(right[rows], weights[rows])
   c(estimate = weighted_auc(y, mean, weights),
     se = sqrt(of_class(y == 1)[["se"]]^2 + of_class(y == 0)[["se"]]^2))
@@ -350,7 +350,7 @@ confusion_counts <- function(sample, threshold, classnames) {
 roc_points <- function(sample, level) {
   repeats <- ncol(sample$mean)
   y <- rep(sample$y, repeats)
-  ties <- tied_blocks(y, as.vector(sample$mean), rep(sample$weights, repeats))
+  ties <- tied_values(y, as.vector(sample$mean), rep(sample$weights, repeats))
   above <- function(weight) c(0, cumsum(rev(weight))) / sum(weight)
   with_limits <- function(name, share, rows) {
     limits <- wilson_interval(share, effective_number(sample$weights[rows]), level)

@@ -33,7 +33,7 @@ match_measure <- function(measure, family) {
 
 # The share of pairs, one of each class, that the prediction ranks correctly; ties count half.
 weighted_auc <- function(y, mean, weights) {
-  ties <- tied_blocks(y, mean, weights)
+  ties <- tied_values(y, mean, weights)
   negative <- ties$negative
   positive <- ties$positive
   below <- cumsum(negative) - negative
@@ -42,13 +42,13 @@ weighted_auc <- function(y, mean, weights) {
 
 # Weights of both classes at each distinct value of the prediction, in increasing order, and for
 # each observation the index of its value.
-tied_blocks <- function(y, mean, weights) {
+tied_values <- function(y, mean, weights) {
   at <- order(mean)
   ties <- rle(mean[at])$lengths
-  block <- rep(seq_along(ties), ties)
-  list(negative = as.vector(rowsum(weights[at] * (1 - y[at]), block)),
-       positive = as.vector(rowsum(weights[at] * y[at], block)),
-       value = mean[at][cumsum(ties)], block = replace(block, at, block))
+  index <- rep(seq_along(ties), ties)
+  list(negative = as.vector(rowsum(weights[at] * (1 - y[at]), index)),
+       positive = as.vector(rowsum(weights[at] * y[at], index)),
+       value = mean[at][cumsum(ties)], index = replace(index, at, index))
 }
 
 # ---- scores of held-out rows ---------------------------------------------------------------------

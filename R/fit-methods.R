@@ -141,7 +141,7 @@ check_residual_type <- function(type, family) {
 #' which [stats::AIC()] and [stats::BIC()] follow; `nobs()` the number of observations.
 #'
 #' @details
-#' The degrees of freedom are the number of constant nonzero pieces of the fit, `df` in its grid,
+#' The degrees of freedom are the number of regions of one nonzero value, `df` in the fit's grid,
 #' which is an unbiased estimate for least squares without a sign constraint (Tibshirani and Taylor,
 #' 2012), plus the intercept or the cut points, the covariates (unless they were removed from `x`)
 #' and, for `"gaussian"`, the error variance, as for [stats::lm()]. The error variance is estimated

@@ -9,8 +9,8 @@
 #' @param ... Not used.
 #' @return `x`, invisibly.
 #' @details
-#' The columns are those of `x$grid`: the penalties `lambda1` and `lambda2`, `df` (constant nonzero
-#' pieces), `regions` (connected parts of the support), `nonzero` (coefficients), `%dev` (percent of
+#' The columns are those of `x$grid`: the penalties `lambda1` and `lambda2`, `df` (regions of
+#' one value), `regions` (components of the support), `nonzero` (coefficients), `%dev` (percent of
 #' the null deviance explained), the duality `gap` and the iterations `iter`. A `*` marks fits that
 #' have not converged.
 #' @examples

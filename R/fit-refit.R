@@ -90,9 +90,8 @@ support_scale <- function(object, beta, given) {
 
 # ---- regions of coefficients ---------------------------------------------------------------------
 
-# The region of each nonzero entry of `beta`, counted from 1 in each column: pieces of one value for
-# the fused penalty. With the Laplacian penalty there are no such pieces, and each feature is a
-# region, as in `df`.
+# The region of each nonzero entry of `beta`, counted from 1 in each column. With the Laplacian
+# penalty neighbours do not get one value, and each feature is a region, as in `df`.
 region_labels <- function(beta, object, scale = NULL) {
   if (object$penalty == "laplacian") return(sequence(diff(beta@p)))
   # Undoing the scale of standardize = TRUE causes rounding errors.

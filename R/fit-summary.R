@@ -10,7 +10,7 @@
 #'   facts and the data frame `table`, which [print()] shows.
 #'
 #'   The table of a fit has a line for each `lambda2`: the number of fits `fits`, the largest and
-#'   smallest `lambda1` (`from`, `to`), the largest number of pieces `df` and of `nonzero`
+#'   smallest `lambda1` (`from`, `to`), the largest number of regions `df` and of `nonzero`
 #'   coefficients, the largest share of deviance explained `dev.ratio`, the largest `gap`, and the
 #'   row of the grid with the smallest BIC (see [logLik.n2gfl()]), `bic.row`, with its `bic`.
 #'

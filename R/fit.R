@@ -182,10 +182,10 @@
 #'   \item{gamma}{Coefficients of the covariates, a matrix with L columns, or `NULL`.}
 #'   \item{beta}{Coefficients, a sparse matrix with L columns.}
 #'   \item{grid}{A data frame with one row per fit: `lambda1`, `lambda2`, `df` (the number of
-#'     connected pieces with one nonzero value; for the Laplacian penalty the number of nonzero
-#'     coefficients), `regions` (connected parts of the support), `nonzero` (nonzero coefficients),
-#'     `dev.ratio` (fraction of the null deviance explained), `gap` (relative duality gap), `iter`
-#'     and `converged`.}
+#'     regions: connected features with one nonzero value; for the Laplacian penalty the number of
+#'     nonzero coefficients), `regions` (components of the support), `nonzero` (nonzero
+#'     coefficients), `dev.ratio` (fraction of the null deviance explained), `gap` (relative duality
+#'     gap), `iter` and `converged`.}
 #'   \item{nulldev}{Deviance of the model with intercept and offset only.}
 #'   \item{npasses}{How often all columns of `x` were multiplied with residuals, for all fits
 #'     together. It need not be a whole number, because bounds make most multiplications

@@ -14,14 +14,14 @@ print.n2gfl_images <- function(x, ...) {
 print_size <- function(space, dim, graph) {
   place <- place_of(space)
   cat(place$called, ": ", count_of(dim[1], "subject"), ", ", place$count_text(dim[2]), "\n",
-      place$shape_text(space), "\n", "Mask: ", parts_text(graph), "\n", sep = "")
+      place$shape_text(space), "\n", "Mask: ", components_text(graph), "\n", sep = "")
 }
 
-parts_text <- function(graph) {
-  sizes <- sort(tabulate(connected_parts(graph)), decreasing = TRUE)
+components_text <- function(graph) {
+  sizes <- sort(tabulate(connected_components(graph)), decreasing = TRUE)
   if (length(sizes) == 1) return("connected")
   shown <- utils::head(sizes, 5)
-  paste0(length(sizes), " separate parts (", paste(shown, collapse = ", "),
+  paste0(length(sizes), " separate components (", paste(shown, collapse = ", "),
          if (length(sizes) > 5) ", ...", ")")
 }
 

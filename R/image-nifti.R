@@ -131,7 +131,7 @@ claims_of_version_1 <- function(bytes, endian) {
   c(list(version = 1, magic = magic_word(bytes[345:348]), dim = as.double(short(40, 8)),
          datatype = short(70), vox_offset = float(108), scl_slope = float(112),
          scl_inter = float(116)),
-    place_fields(float(76, 8), short(252, 2), float(256, 3), float(268, 3), float(280, 12)))
+    position_fields(float(76, 8), short(252, 2), float(256, 3), float(268, 3), float(280, 12)))
 }
 
 claims_of_version_2 <- function(bytes, endian) {
@@ -148,14 +148,15 @@ claims_of_version_2 <- function(bytes, endian) {
   c(list(version = 2, magic = magic_word(bytes[5:8]), dim = long(16, 8),
          datatype = readBin(bytes[13:14], "integer", size = 2, endian = endian),
          vox_offset = long(168), scl_slope = double(176), scl_inter = double(184)),
-    place_fields(double(104, 8), integers(344, 2), double(352, 3), double(376, 3), double(400, 12)))
+    position_fields(double(104, 8), integers(344, 2), double(352, 3), double(376, 3),
+                    double(400, 12)))
 }
 
 # The text before the zero byte that must end it. Without that byte niftilib takes the file for an
 # ANALYZE file, and ignores scale factors and affine.
 magic_word <- function(bytes) rawToChar(bytes[cumsum(bytes == 0) == 0])
 
-place_fields <- function(pixdim, codes, quaternion, offset, rows) {
+position_fields <- function(pixdim, codes, quaternion, offset, rows) {
   list(pixdim = pixdim, qform_code = codes[1], sform_code = codes[2], quatern_b = quaternion[1],
        quatern_c = quaternion[2], quatern_d = quaternion[3], qoffset_x = offset[1],
        qoffset_y = offset[2], qoffset_z = offset[3], srow_x = rows[1:4], srow_y = rows[5:8],

@@ -1,7 +1,7 @@
 #' Read brain images
 #'
 #' Reads images of many subjects into one matrix, subjects in rows and the voxels of a mask in
-#' columns, together with the graph of the voxels and their place in millimetres. [n2gfl()] and
+#' columns, together with the graph of the voxels and their positions in millimetres. [n2gfl()] and
 #' [cv.n2gfl()] take the result as `x` and need no `graph` then.
 #'
 #' @details
@@ -118,11 +118,11 @@ read_images <- function(files, mask = NULL, threshold = 0.2, coarsen = NULL, nei
   source <- image_source(files, data, resample = resample)
   on.exit(source$close(), add = TRUE)
   grid <- coarse_grid(source, coarsen)
-  plan <- list(source = source, grid = grid, na = na, verbose = verbose, neighbours = neighbours)
+  reading <- list(source = source, grid = grid, na = na, verbose = verbose, neighbours = neighbours)
   kept <- if (is.null(mask)) {
-    read_by_mean(plan, threshold)
+    read_by_mean(reading, threshold)
   } else {
-    read_inside(plan, check_image_mask(mask, source, grid, resample))
+    read_inside(reading, check_image_mask(mask, source, grid, resample))
   }
   stats <- image_stats(kept$x)
   warn_scale(stats, source$labels, end = if (is.null(mask)) {
@@ -148,8 +148,8 @@ read_like <- function(files, like, given, na, data, resample, verbose) {
   source <- image_source(files, data, target, resample)
   on.exit(source$close(), add = TRUE)
   grid <- coarse_grid(source, space$coarsen)
-  plan <- list(source = source, grid = grid, na = na, verbose = verbose)
-  x <- read_inside(plan, space$mask)$x
+  reading <- list(source = source, grid = grid, na = na, verbose = verbose)
+  x <- read_inside(reading, space$mask)$x
   warn_scale(image_stats(x), source$labels, space$usual)
   new_images(x, kept_in(like, "graph"), space, source$subjects, source$data, 0L, source$paths)
 }
@@ -185,21 +185,21 @@ new_image_matrix <- function(images, object, name = "newx") {
 # ---- reading -------------------------------------------------------------------------------------
 
 # Reads every image once, at the voxels of a known mask.
-read_inside <- function(plan, inside) {
-  plan$progress <- start_reading(plan)
-  on.exit(end_progress(plan$progress), add = TRUE)
+read_inside <- function(reading, inside) {
+  reading$progress <- start_reading(reading)
+  on.exit(end_progress(reading$progress), add = TRUE)
   index <- which(inside)
-  store <- store_new_cpp(plan$source$n, length(index), plan$grid$narrow)
-  for (i in seq_len(plan$source$n)) {
+  store <- store_new_cpp(reading$source$n, length(index), reading$grid$narrow)
+  for (i in seq_len(reading$source$n)) {
     bad <- uninterrupted({
-      volume <- read_volume(plan, i)
-      bad <- store_add_cpp(store, volume, index, plan$na == "zero")
+      volume <- read_volume(reading, i)
+      bad <- store_add_cpp(store, volume, index, reading$na == "zero")
       free_volume_cpp(volume)
       bad
     })
-    if (bad && plan$na == "error") stop_not_finite_image(plan$source, i, bad)
+    if (bad && reading$na == "error") stop_not_finite_image(reading$source, i, bad)
   }
-  finish_store(store, plan, inside, rep(TRUE, length(index)))
+  finish_store(store, reading, inside, rep(TRUE, length(index)))
 }
 
 # Reads every image once, although the mask is known only at the end: it stores the voxels whose
@@ -207,36 +207,36 @@ read_inside <- function(plan, inside) {
 # images exceeds the threshold in another voxel, the images are read again. Images whose values are
 # not floats are always read again: storing more of their voxels than needed would take more memory
 # than the matrix.
-read_by_mean <- function(plan, threshold) {
-  n <- plan$source$n
-  plan$progress <- start_reading(plan)
-  on.exit(end_progress(plan$progress), add = TRUE)
-  early <- lapply(seq_len(early_images(n)), function(i) uninterrupted(read_volume(plan, i)))
-  total <- numeric(prod(plan$grid$dim))
+read_by_mean <- function(reading, threshold) {
+  n <- reading$source$n
+  reading$progress <- start_reading(reading)
+  on.exit(end_progress(reading$progress), add = TRUE)
+  early <- lapply(seq_len(early_images(n)), function(i) uninterrupted(read_volume(reading, i)))
+  total <- numeric(prod(reading$grid$dim))
   for (volume in early) uninterrupted(add_volume_cpp(total, volume))
-  candidate <- total / length(early) > threshold - 0.5 * abs(threshold) & plan$grid$once
+  candidate <- total / length(early) > threshold - 0.5 * abs(threshold) & reading$grid$once
   index <- which(candidate)
-  store <- store_new_cpp(n, length(index), plan$grid$narrow)
+  store <- store_new_cpp(n, length(index), reading$grid$narrow)
   for (i in seq_len(n)) uninterrupted({
-    volume <- if (i <= length(early)) early[[i]] else read_volume(plan, i)
+    volume <- if (i <= length(early)) early[[i]] else read_volume(reading, i)
     if (i > length(early)) add_volume_cpp(total, volume)
-    store_add_cpp(store, volume, index, plan$na == "zero")
+    store_add_cpp(store, volume, index, reading$na == "zero")
     free_volume_cpp(volume)
   })
-  inside <- array(total / n > threshold, plan$grid$dim)
+  inside <- array(total / n > threshold, reading$grid$dim)
   if (!any(inside)) stop_empty_threshold(threshold, max(total / n))
   if (any(inside[!candidate])) {
     rm(store, early)
-    end_progress(plan$progress)
-    return(read_inside(plan, inside))
+    end_progress(reading$progress)
+    return(read_inside(reading, inside))
   }
-  finish_store(store, plan, array(candidate, plan$grid$dim), inside[index])
+  finish_store(store, reading, array(candidate, reading$grid$dim), inside[index])
 }
 
 # A script with `verbose = TRUE` gets the bar of `trace.it = 1`.
-start_reading <- function(plan) {
-  start_progress("Reading images", plan$source$n, trace = plan$verbose && !is_interactive(),
-                 unit = "image", auto = plan$verbose)
+start_reading <- function(reading) {
+  start_progress("Reading images", reading$source$n, trace = reading$verbose && !is_interactive(),
+                 unit = "image", auto = reading$verbose)
 }
 
 # The number of images to read before the candidate voxels are chosen: so few that they need no
@@ -245,23 +245,23 @@ early_images <- function(n) max(min(n, 3), min(5, n %/% 20))
 
 # One image, in blocks if it is coarsened: R's numbers, or a pointer to floats outside of R, which
 # free_volume_cpp() frees.
-read_volume <- function(plan, i) {
-  volume <- plan$source$read(i)
-  tick(plan$progress, "")
-  if (is.null(plan$grid$block)) return(volume)
+read_volume <- function(reading, i) {
+  volume <- reading$source$read(i)
+  tick(reading$progress, "")
+  if (is.null(reading$grid$block)) return(volume)
   on.exit(free_volume_cpp(volume), add = TRUE)
-  block_means_cpp(volume, plan$grid$block, prod(plan$grid$dim))
+  block_means_cpp(volume, reading$grid$block, prod(reading$grid$dim))
 }
 
 # The voxels of the store that are kept, as a matrix: list(x, mask, graph, dropped). `stored` is the
-# array of the stored voxels, `wanted` says which of them are inside the mask. If the plan
+# array of the stored voxels, `wanted` says which of them are inside the mask. If the reading
 # has no `neighbours`, the mask and its graph are given and must not change.
-finish_store <- function(store, plan, stored, wanted) {
+finish_store <- function(store, reading, stored, wanted) {
   scan <- uninterrupted(store_scan_cpp(store))
   bad <- wanted & scan$bad > 0
-  if (any(bad) && plan$na == "error") stop_first_bad(store, plan$source, wanted)
-  chosen <- !is.null(plan$neighbours)
-  constant <- wanted & !bad & !scan$varies & plan$source$n > 1 & chosen
+  if (any(bad) && reading$na == "error") stop_first_bad(store, reading$source, wanted)
+  chosen <- !is.null(reading$neighbours)
+  constant <- wanted & !bad & !scan$varies & reading$source$n > 1 & chosen
   keep <- wanted & !bad & !constant
   if (!any(keep)) {
     stop_bad("`files` must differ in at least one voxel of the mask, but none of ", length(keep),
@@ -269,8 +269,8 @@ finish_store <- function(store, plan, stored, wanted) {
   }
   stored[stored] <- keep
   # Make the graph before the matrix takes memory.
-  graph <- if (chosen) graph_mask(stored, plan$neighbours)
-  list(x = uninterrupted(store_take_cpp(store, keep, plan$source$subjects)), mask = stored,
+  graph <- if (chosen) graph_mask(stored, reading$neighbours)
+  list(x = uninterrupted(store_take_cpp(store, keep, reading$source$subjects)), mask = stored,
        graph = graph, dropped = sum(constant))
 }
 

@@ -320,11 +320,11 @@ coarse_grid <- function(source, coarsen) {
   axes <- mm_axes(source$affine)
   size <- coarsen[axes$axis]
   count <- ceiling(source$dim / size)
-  first <- ifelse(axes$direction > 0, (size - 1) / 2, source$dim - 1 - (size - 1) / 2 -
+  first <- ifelse(axes$sign > 0, (size - 1) / 2, source$dim - 1 - (size - 1) / 2 -
                     (count - 1) * size)
   list(dim = as.integer(count), affine = source$affine %*% block_affine(size, first),
        header = coarse_header(header, count, size, first), coarsen = coarsen,
-       block = block_numbers(source$dim, size, count, axes$direction), narrow = FALSE,
+       block = block_numbers(source$dim, size, count, axes$sign), narrow = FALSE,
        once = TRUE)
 }
 
@@ -349,10 +349,10 @@ block_affine <- function(size, first) {
   affine
 }
 
-block_numbers <- function(dim, size, count, direction) {
+block_numbers <- function(dim, size, count, sign) {
   along <- function(k) {
     voxel <- seq_len(dim[k]) - 1
-    if (direction[k] > 0) return(voxel %/% size[k])
+    if (sign[k] > 0) return(voxel %/% size[k])
     count[k] - 1 - rev(voxel) %/% size[k]
   }
   rows <- outer(along(1), count[1] * along(2), "+")

@@ -33,13 +33,13 @@ voxel_mm <- function(affine, index) {
 # Millimetres of the voxels inside the mask, one row per feature.
 space_mm <- function(space) voxel_mm(space$affine, arrayInd(which(space$mask), space$dim))
 
-# Which mm axis (x, y, z) each array axis follows, and in which direction (+1: array index and mm
-# grow together). Results in millimetres depend on these alone, never on the order of storage.
+# Which mm axis (x, y, z) each array axis follows, and its sign (+1: array index and mm grow
+# together). Results in millimetres depend on these alone, never on the order of storage.
 mm_axes <- function(affine) {
   directions <- affine[1:3, 1:3]
   directions <- sweep(directions, 2, sqrt(colSums(directions^2)), "/")
   orders <- rbind(c(1, 2, 3), c(1, 3, 2), c(2, 1, 3), c(2, 3, 1), c(3, 1, 2), c(3, 2, 1))
   fit <- apply(orders, 1, function(o) sum(abs(directions[cbind(o, 1:3)])))
   axis <- orders[which.max(fit > max(fit) - 1e-9), ]
-  list(axis = axis, direction = sign(directions[cbind(axis, 1:3)]))
+  list(axis = axis, sign = sign(directions[cbind(axis, 1:3)]))
 }

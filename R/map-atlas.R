@@ -32,11 +32,11 @@ atlas_names <- function(code, labels) {
 }
 
 # A table with the names of few of the atlas's numbers is probably that of another atlas.
-warn_other_labels <- function(labels, numbers, place = "`atlas`") {
+warn_other_labels <- function(labels, numbers, where = "`atlas`") {
   named <- sum(numbers %in% labels$code)
   if (named >= length(numbers) / 2) return(invisible())
   warning("`labels` names ", if (named) named else "none", " of the ",
-          count_of(length(numbers), "number"), " in ", place, " (", some_numbers(sort(numbers)),
+          count_of(length(numbers), "number"), " in ", where, " (", some_numbers(sort(numbers)),
           "), but has names of ", some_numbers(sort(labels$code)),
           ": is it the table of another atlas?", call. = FALSE)
 }

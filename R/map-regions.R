@@ -93,10 +93,10 @@ numbered_regions <- function(beta, graph) {
   support <- which(beta != 0)
   region <- integer(length(beta))
   if (!length(support)) return(region)
-  part <- connected_parts(graph, support)
-  weight <- abs(as.vector(rowsum(beta[support], part)))
-  order <- order(-signif(weight, 10), -tabulate(part))
-  region[support] <- match(part, order)
+  component <- connected_components(graph, support)
+  weight <- abs(as.vector(rowsum(beta[support], component)))
+  order <- order(-signif(weight, 10), -tabulate(component))
+  region[support] <- match(component, order)
   region
 }
 

@@ -40,8 +40,8 @@ autoplot.n2gfl <- function(object, what = c("paths", "map"),
 #' @rdname autoplot.n2gfl
 #' @param type `"curve"` or `"heatmap"`.
 #' @exportS3Method ggplot2::autoplot
-autoplot.n2gfl_cv <- function(object, type = c("curve", "heatmap"), which = NULL, col = NULL,
-                              ...) {
+autoplot.n2gfl_cv <- function(object, type = c("curve", "heatmap"),  # nolint: object_name.
+                              which = NULL, col = NULL, ...) {
   need_package("ggplot2", "for autoplot()")
   check_autoplot_dots(list(...))
   type <- match_choice(type, "type", c("curve", "heatmap"))

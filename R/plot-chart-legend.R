@@ -59,14 +59,14 @@ list_legend <- function(entries, width, height, line) {
        width = pmin(widths, width), cex = cex, height = length(rows) * 1.3 * line)
 }
 
-draw_legend <- function(place) {
-  legend <- place$legend
-  size <- place$size
+draw_legend <- function(layout) {
+  legend <- layout$legend
+  size <- layout$size
   across <- function(x) graphics::grconvertX(x / size[1], "nfc", "user")
   up <- function(y) graphics::grconvertY(y / size[2], "nfc", "user")
   for (k in seq_along(legend$entries)) {
     entry <- legend$entries[[k]]
-    room <- symbol_lines(entry) * place$line
+    room <- symbol_lines(entry) * layout$line
     left <- legend$x[k]
     y <- up(legend$y[k])
     if (!is.na(entry$lty)) {
@@ -133,19 +133,19 @@ lambda2_entries <- function(lambda2, most = 6) {
   if (count <= most) entries else append(entries, list(legend_entry("...")), 1)
 }
 
-# To the right of a picture that ends at place[1] and reaches from place[2] to place[3]. Rectangles
+# To the right of a picture that ends at edges[1] and reaches from edges[2] to edges[3]. Rectangles
 # that only meet leave hairlines where a viewer smooths edges. These overlap: each reaches to the
 # end of the bar, and the next one is drawn over it. Gives the middle of the bar.
-colour_bar <- function(scale, place) {
+colour_bar <- function(scale, edges) {
   unit <- graphics::par("cin")[2] * graphics::par("cex") * graphics::xinch(1)
-  left <- place[1] + 0.6 * unit
+  left <- edges[1] + 0.6 * unit
   right <- left + 0.8 * unit
   n <- length(scale$col)
-  y <- seq(place[2], place[3], length.out = n + 1)
-  graphics::rect(left, y[-(n + 1)], right, place[3], col = scale$col, border = NA, xpd = NA)
-  graphics::rect(left, place[2], right, place[3], border = "grey40", xpd = NA)
+  y <- seq(edges[2], edges[3], length.out = n + 1)
+  graphics::rect(left, y[-(n + 1)], right, edges[3], col = scale$col, border = NA, xpd = NA)
+  graphics::rect(left, edges[2], right, edges[3], border = "grey40", xpd = NA)
   ticks <- plain_ticks(scale$limits)
-  at <- place[2] + (ticks$at - scale$limits[1]) / diff(scale$limits) * (place[3] - place[2])
+  at <- edges[2] + (ticks$at - scale$limits[1]) / diff(scale$limits) * (edges[3] - edges[2])
   graphics::segments(right, at, right + 0.3 * unit, at, col = "grey40", xpd = NA)
   graphics::text(right + 0.45 * unit, at, ticks$labels, adj = c(0, 0.5), cex = 0.85, xpd = NA)
   invisible((left + right) / 2)

@@ -117,7 +117,7 @@ check_line_parameters <- function(given, allowed = c("cex", "lwd", "lty", "pch",
   given
 }
 
-# ---- places --------------------------------------------------------------------------------------
+# ---- layout --------------------------------------------------------------------------------------
 
 # The smallest plot region that can be read, in inches.
 smallest_region <- c(0.85, 0.65)
@@ -166,10 +166,10 @@ panel_grid <- function(count, size, chart) {
 }
 
 # Where everything goes, in inches from the lower left corner of the figure: `panels` (the plot
-# regions, a data frame with left, right, bottom, top), `legend` (its entries with their places),
+# regions, a data frame with left, right, bottom, top), `legend` (its entries with their positions),
 # `remarks` (wrapped), `area` (left, right, bottom, top of all panels), the `note` on top or NULL,
 # the height of the remarks, and the floor on which the title of the x axis stands.
-chart_places <- function(count, size, chart, grid) {
+chart_layout <- function(count, size, chart, grid) {
   line <- grid$line
   empty <- grid$rows * grid$columns - count
   note <- if (count > 1 && !empty) chart$note
@@ -241,21 +241,21 @@ draw_page <- function(chart, shown) {
   grid <- panel_grid(length(shown), size, chart)
   old <- graphics::par(cex = grid$cex)
   on.exit(graphics::par(old), add = TRUE)
-  place <- chart_places(length(shown), size, chart, grid)
+  layout <- chart_layout(length(shown), size, chart, grid)
   for (k in seq_along(shown)) {
-    set_region(place$panels[k, ], size)
+    set_region(layout$panels[k, ], size)
     chart$draw(shown[k], length(shown) == 1)
   }
-  page_titles(chart, place, length(shown))
-  draw_legend(place)
-  invisible(place)
+  page_titles(chart, layout, length(shown))
+  draw_legend(layout)
+  invisible(layout)
 }
 
 set_region <- function(region, size) {
   graphics::par(mai = c(region$bottom, region$left, size[2] - region$top, size[1] - region$right))
 }
 
-# Text at a place in inches from the corner of the figure. legend() and mtext() cannot do that on
+# Text at a position in inches from the corner of the figure. legend() and mtext() cannot do that on
 # axes that run backwards or for a given width.
 figure_text <- function(x, y, label, cex = 1, ...) {
   size <- figure_size()
@@ -263,25 +263,25 @@ figure_text <- function(x, y, label, cex = 1, ...) {
                  graphics::grconvertY(y / size[2], "nfc", "user"), label, cex = cex, xpd = NA, ...)
 }
 
-page_titles <- function(chart, place, count) {
-  line <- place$line
-  size <- place$size
-  area <- if (count == 1) unlist(place$panels[1, ]) else place$area
+page_titles <- function(chart, layout, count) {
+  line <- layout$line
+  size <- layout$size
+  area <- if (count == 1) unlist(layout$panels[1, ]) else layout$area
   across <- function(y, label, cex, font = 1, ...) {
     at <- fit_title(label, mean(area[1:2]), 0, size[1], cex, line, font)
     figure_text(at$middle, y, label, at$cex, font = font, ...)
   }
-  across(place$floor + 0.85 * line, chart$xlab, 1)
-  at <- fit_title(chart$ylab, mean(area[3:4]), place$floor, size[2], 1, line)
+  across(layout$floor + 0.85 * line, chart$xlab, 1)
+  at <- fit_title(chart$ylab, mean(area[3:4]), layout$floor, size[2], 1, line)
   figure_text(0.8 * line, at$middle, chart$ylab, at$cex, srt = 90)
   if (!is.null(chart$title)) {
     across(size[2] - 0.9 * line, chart$title, 1, font = if (chart$bold) 2 else 1)
   }
-  if (!is.null(place$note)) {
-    across(place$area[4] + 0.4 * line, paste(place$note, collapse = "; "), 0.85, col = "grey30")
+  if (!is.null(layout$note)) {
+    across(layout$area[4] + 0.4 * line, paste(layout$note, collapse = "; "), 0.85, col = "grey30")
   }
-  for (k in seq_along(place$remarks)) {
-    figure_text(0.5 * line, place$foot - (k - 0.3) * 0.85 * line, place$remarks[k], 0.75,
+  for (k in seq_along(layout$remarks)) {
+    figure_text(0.5 * line, layout$foot - (k - 0.3) * 0.85 * line, layout$remarks[k], 0.75,
                 adj = c(0, 0.5), col = "grey25")
   }
 }
@@ -363,7 +363,7 @@ plain_ticks <- function(limits) {
 # The lines of margin that horizontal labels of a left axis need; `width` is that of a digit.
 label_lines <- function(labels, width = 0.43) 0.9 + width * max(nchar(labels))
 
-# The number of regions along the path, at as many places as there is room for.
+# The number of regions along the path, as often as there is room for it.
 top_axis <- function(counts) {
   spaced_axis(3, counts$x, counts$df, col.ticks = "grey60")
 }

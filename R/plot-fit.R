@@ -8,7 +8,7 @@
 #' coefficients of one fit as an image, for features that lie on a plane.
 #'
 #' @section Paths:
-#' Each line is a region: a connected piece of the graph with one nonzero coefficient. Regions
+#' Each line is a region: connected features with one nonzero coefficient. Regions
 #' change along the path. They grow, split and merge, and are followed from one fit to the next by
 #' the features that they share: a region that splits off starts from its parent's line, a region
 #' that merges ends in the line of the one it joins. A region keeps its colour and its number along
@@ -17,7 +17,7 @@
 #' how many regions there are.
 #'
 #' If coefficients are not constant over regions (`penalty = "laplacian"` or `standardize = TRUE`),
-#' each line is a connected part of the support, at its mean coefficient.
+#' each line is a component of the support, at its mean coefficient.
 #'
 #' The axes of penalties are logarithmic, with the largest penalty on the left, so that every path
 #' runs from left to right. A penalty of 0 is drawn a step after the smallest.

@@ -1,8 +1,8 @@
 # The anatomy below a map, and the map itself, as layers: volumes in RAS order with the mm of their
 # voxels. Layers of one picture may have different grids.
 
-# A volume with its axes put in the order and direction of x, y, z, and the mm along each of them.
-# Along a slanted axis the mm are those in the middle of the volume.
+# A volume with its axes put in the order of x, y, z and made to rise with them, and the mm along
+# each of them. Along a slanted axis the mm are those in the middle of the volume.
 as_layer <- function(volume, affine) {
   axes <- mm_axes(affine)
   from <- order(axes$axis)
@@ -12,7 +12,7 @@ as_layer <- function(volume, affine) {
     round(affine[k, 4] + sum(affine[k, 1:3] * middle) + affine[k, from[k]] * steps, 6)
   })
   volume <- aperm(volume, from)
-  for (k in which(axes$direction[from] < 0)) {
+  for (k in which(axes$sign[from] < 0)) {
     volume <- flip_axis(volume, k)
     mm[[k]] <- rev(mm[[k]])
   }
@@ -154,7 +154,7 @@ warn_beside <- function(under, over, name) {
   share <- function(head) mean(at_grid(head, under, over)[on])
   head <- has_tissue(under)
   within <- share(head)
-  # Dark places inside the head, such as ventricles, belong to it.
+  # Dark spots inside the head, such as ventricles, belong to it.
   if (within < 0.5) within <- share(filled_volume(head) > 0)
   if (within >= 0.5) return(invisible())
   warning("`object` must be in the space of ", name, ", but ",
@@ -192,13 +192,13 @@ outside_head <- function(slice, air) {
   !without_specks(matrix(across & up, nrow(slice)))
 }
 
-# The connected parts of a slice that are not tiny beside the largest one. Several may be large: the
+# The components of a slice that are not tiny beside the largest one. Several may be large: the
 # poles of the temporal lobes, for example, are separate in low slices.
 without_specks <- function(on) {
   if (!any(on)) return(on)
-  part <- connected_parts(graph_mask(on))
-  size <- tabulate(part)
-  replace(on, which(on)[size[part] < 0.05 * max(size)], FALSE)
+  component <- connected_components(graph_mask(on))
+  size <- tabulate(component)
+  replace(on, which(on)[size[component] < 0.05 * max(size)], FALSE)
 }
 
 # How opaque the anatomy is: not at all outside of the head, half at its edge. Skin is blurred into

@@ -180,14 +180,14 @@ bar_width <- function(bar, cex) {
 }
 
 # To the right of the panels, as high as they are, less the height of the title.
-draw_bar <- function(bar, place, cex, theme) {
+draw_bar <- function(bar, layout, cex, theme) {
   if (is.null(bar)) return(invisible())
-  if (!is.null(bar$key)) return(draw_key(bar$key, place, cex, theme))
+  if (!is.null(bar$key)) return(draw_key(bar$key, layout, cex, theme))
   line <- line_height(cex)
-  left <- max(place$right) + 0.6 * line
+  left <- max(layout$right) + 0.6 * line
   right <- left + 0.6 * line
-  middle <- (min(place$bottom) + max(place$top) - 1.2 * line) / 2
-  half <- min(max(place$top) - 1.2 * line - min(place$bottom), 14 * line) / 2
+  middle <- (min(layout$bottom) + max(layout$top) - 1.2 * line) / 2
+  half <- min(max(layout$top) - 1.2 * line - min(layout$bottom), 14 * line) / 2
   height <- middle + half * c(-1, 1)
   values <- seq(bar$limits[1], bar$limits[2], length.out = 202)
   values <- (values[-1] + values[-202]) / 2
@@ -216,15 +216,15 @@ fitting_key <- function(key, cex) {
 }
 
 # Squares with names, one below the other.
-draw_key <- function(key, place, cex, theme) {
+draw_key <- function(key, layout, cex, theme) {
   line <- line_height(cex)
   height <- graphics::par("pin")[2]
   key <- fitting_key(key, cex)
-  left <- max(place$right) + 0.6 * line
+  left <- max(layout$right) + 0.6 * line
   step <- line * if (length(key) * 1.3 * line < height) 1.3 else 1.15
   # In the middle of the panels, unless a long key would leave the page.
   half <- step * length(key) / 2
-  middle <- min(max((min(place$bottom) + max(place$top)) / 2, half), height - half)
+  middle <- min(max((min(layout$bottom) + max(layout$top)) / 2, half), height - half)
   at <- middle + step * (rev(seq_along(key)) - (length(key) + 1) / 2)
   graphics::rect(left, at - 0.3 * line, left + 0.6 * line, at + 0.3 * line, col = key, border = NA)
   graphics::text(left + 0.9 * line, at, names(key), adj = c(0, 0.5), cex = 0.85 * cex,

@@ -7,7 +7,7 @@ plane_axes <- list(
 
 # The panels of a picture of cuts. `look` is a list: paint, alpha, radiological, outline, theme.
 cut_panels <- function(layers, type, cuts, look) {
-  where <- cut_places(type, cuts)
+  where <- cut_positions(type, cuts)
   cross <- if (type == "ortho") cuts
   panels <- Map(function(plane, at) cut_panel(layers, plane, at, look, cross),
                 where$plane, where$at, USE.NAMES = FALSE)
@@ -16,7 +16,7 @@ cut_panels <- function(layers, type, cuts, look) {
 }
 
 # The plane and the mm of each cut; `cuts` are x, y, z for "ortho".
-cut_places <- function(type, cuts) {
+cut_positions <- function(type, cuts) {
   plane <- switch(type, ortho = c("coronal", "sagittal", "axial"), mosaic = "axial",
                   slice = "axial", type)
   at <- if (type == "ortho") cuts[c(2, 1, 3)] else cuts
@@ -253,8 +253,8 @@ region_voxels <- function(layer) {
   on <- layer$volume != 0
   if (!any(on)) return(matrix(0, 0, 3))
   graph <- graph_mask(on)
-  label <- connected_parts(graph)
-  # Ties are broken by place, never by the order in which a region was found.
+  label <- connected_components(graph)
+  # Ties are broken by position, never by the order in which a region was found.
   mm <- vapply(1:3, function(k) layer$mm[[k]][arrayInd(which(on), dim(on))[, k]], numeric(graph$n))
   mm <- matrix(mm, ncol = 3)
   weight <- abs(layer$volume[on])

@@ -20,10 +20,10 @@ mesh_views <- function(views, radiological, map) {
 largest_part <- function(values, mesh) {
   all <- replace(numeric(nrow(mesh$coords)), mesh$mask, values)
   on <- which(all != 0)
-  part <- connected_parts(graph_mesh(mesh$faces, nrow(mesh$coords)), on)
-  weight <- rowsum(abs(all[on]), part)
+  component <- connected_components(graph_mesh(mesh$faces, nrow(mesh$coords)), on)
+  weight <- rowsum(abs(all[on]), component)
   largest <- as.integer(rownames(weight))[which.max(round(weight, 12))]
-  replace(logical(length(all)), on[part == largest], TRUE)
+  replace(logical(length(all)), on[component == largest], TRUE)
 }
 
 # Square mm, as projected, of the marked part of a mesh that can be seen from each side. A face is

@@ -5,7 +5,7 @@
 # which are inches. A `note` is written across a panel; `ruler` asks for a scale bar.
 
 # Draws panels and, to their right, a colour bar. `rows` fixes the number of rows; `columns` and
-# `sides` are headings of columns and rows, `note` is a line below the title. Gives the place of
+# `sides` are headings of columns and rows, `note` is a line below the title. Gives the layout of
 # each panel in inches.
 draw_panels <- function(panels, bar = NULL, main = NULL, rows = NULL, columns = NULL,
                         sides = NULL, note = NULL, cex = 1, theme = themes$white) {
@@ -23,16 +23,16 @@ draw_panels <- function(panels, bar = NULL, main = NULL, rows = NULL, columns = 
   box <- list(left = line * (0.5 + lines[["sides"]]), bottom = 0.3 * line,
               right = size[1] - 0.5 * line - bar_width(bar, cex),
               top = size[2] - line * (0.4 + sum(lines[1:3])))
-  place <- place_panels(panels, box, line * caption_lines(panels), rows)
-  captions <- panel_captions(panels, place, cex)
+  layout <- layout_panels(panels, box, line * caption_lines(panels), rows)
+  captions <- panel_captions(panels, layout, cex)
   for (k in seq_along(panels)) {
-    draw_panel(panels[[k]], place[k, ], captions$text[k], captions$cex, line, cex, theme)
+    draw_panel(panels[[k]], layout[k, ], captions$text[k], captions$cex, line, cex, theme)
   }
-  draw_ruler(panels, place, line, cex, theme)
-  draw_bar(bar, place, cex, theme)
-  draw_titles(main, note, place, size, lines, line, cex, theme)
-  draw_headings(place, columns, sides, line, cex, theme)
-  invisible(place)
+  draw_ruler(panels, layout, line, cex, theme)
+  draw_bar(bar, layout, cex, theme)
+  draw_titles(main, note, layout, size, lines, line, cex, theme)
+  draw_headings(layout, columns, sides, line, cex, theme)
+  invisible(layout)
 }
 
 # Letters of 12 points are too large for a picture as wide as a journal's column: 7 points there.
@@ -64,9 +64,9 @@ wrapped_title <- function(main, width, cex) {
 }
 
 # Above the middle of the panels, moved when a long title would leave the page.
-draw_titles <- function(main, note, place, size, lines, line, cex, theme) {
-  middle <- (min(place$left) + max(place$right)) / 2
-  at <- max(place$top) + line * (0.5 + lines[["columns"]])
+draw_titles <- function(main, note, layout, size, lines, line, cex, theme) {
+  middle <- (min(layout$left) + max(layout$right)) / 2
+  at <- max(layout$top) + line * (0.5 + lines[["columns"]])
   centred <- function(text, cex, font = 1, ...) {
     title <- fit_title(text, middle, 0, size[1], cex, line, font)
     graphics::text(title$middle, at, text, cex = title$cex, font = font, ...)
@@ -83,18 +83,18 @@ draw_titles <- function(main, note, place, size, lines, line, cex, theme) {
   }
 }
 
-draw_headings <- function(place, columns, sides, line, cex, theme) {
-  first <- place$row == place$row[1]
+draw_headings <- function(layout, columns, sides, line, cex, theme) {
+  first <- layout$row == layout$row[1]
   if (!is.null(columns)) {
-    middle <- (place$left + place$right)[first] / 2
-    width <- (place$right - place$left)[1]
-    draw_text(middle, max(place$top) + 0.3 * line, columns, width, cex, adj = c(0.5, 0),
+    middle <- (layout$left + layout$right)[first] / 2
+    width <- (layout$right - layout$left)[1]
+    draw_text(middle, max(layout$top) + 0.3 * line, columns, width, cex, adj = c(0.5, 0),
               col = theme$text)
   }
   if (!is.null(sides)) {
-    middle <- tapply((place$bottom + place$top) / 2, place$row, mean)
-    height <- min(place$top - place$bottom) + line
-    draw_text(min(place$left) - 0.8 * line, middle, sides, height, cex, srt = 90, font = 2,
+    middle <- tapply((layout$bottom + layout$top) / 2, layout$row, mean)
+    height <- min(layout$top - layout$bottom) + line
+    draw_text(min(layout$left) - 0.8 * line, middle, sides, height, cex, srt = 90, font = 2,
               col = theme$text)
   }
 }
@@ -103,7 +103,7 @@ draw_headings <- function(place, columns, sides, line, cex, theme) {
 
 # Puts the panels into the number of rows that makes them largest. Gives a data frame with the left,
 # right, bottom, top of each panel in inches; all have the same scale.
-place_panels <- function(panels, box, caption, rows = NULL) {
+layout_panels <- function(panels, box, caption, rows = NULL) {
   choices <- if (is.null(rows)) seq_along(panels) else rows
   layouts <- lapply(choices, panel_rows, panels = panels, box = box, caption = caption)
   best <- layouts[[which.max(vapply(layouts, `[[`, 0, "scale"))]]
@@ -142,8 +142,8 @@ spread_rows <- function(panels, rows, box, caption) {
 # ---- one panel -----------------------------------------------------------------------------------
 
 # Captions in one size, with room between neighbours; short ones where long ones would be tiny.
-panel_captions <- function(panels, place, cex) {
-  widths <- 0.9 * (place$right - place$left)
+panel_captions <- function(panels, layout, cex) {
+  widths <- 0.9 * (layout$right - layout$left)
   full <- vapply(panels, `[[`, "", "caption")
   short <- vapply(panels, function(panel) panel$short %or% panel$caption, "")
   fit <- function(text) min(mapply(shrunk_cex, text, widths, 0.95 * cex))
@@ -151,21 +151,21 @@ panel_captions <- function(panels, place, cex) {
   list(text = short, cex = fit(short))
 }
 
-draw_panel <- function(panel, place, caption, caption_cex, line, cex, theme) {
-  scale <- (place$right - place$left) / panel$width
-  panel$draw(function(h) place$left + (h - panel$origin[1]) * scale,
-             function(v) place$bottom + (v - panel$origin[2]) * scale)
-  width <- place$right - place$left
+draw_panel <- function(panel, layout, caption, caption_cex, line, cex, theme) {
+  scale <- (layout$right - layout$left) / panel$width
+  panel$draw(function(h) layout$left + (h - panel$origin[1]) * scale,
+             function(v) layout$bottom + (v - panel$origin[2]) * scale)
+  width <- layout$right - layout$left
   small <- shrunk_cex("MMMMMMMMM", width, cex)
   inset <- 0.55 * line * small / cex
-  draw_haloed(c(place$left + inset, place$right - inset), place$top - inset, panel$corners, small,
-              theme)
+  draw_haloed(c(layout$left + inset, layout$right - inset), layout$top - inset, panel$corners,
+              small, theme)
   if (!is.null(panel$note)) {
-    draw_text((place$left + place$right) / 2, (place$bottom + place$top) / 2,
+    draw_text((layout$left + layout$right) / 2, (layout$bottom + layout$top) / 2,
               sub(" ", "\n", panel$note), 0.9 * width, 0.9 * cex, col = theme$note)
   }
   if (nzchar(caption)) {
-    graphics::text((place$left + place$right) / 2, place$bottom - 0.9 * line, caption,
+    graphics::text((layout$left + layout$right) / 2, layout$bottom - 0.9 * line, caption,
                    cex = caption_cex, adj = c(0.5, 0), col = theme$text)
   }
 }
@@ -182,10 +182,10 @@ draw_haloed <- function(x, y, labels, cex, theme) {
 
 # A scale bar at the lower left of the first panel that asks for one: all panels have one scale. Its
 # length is a round number of mm that fits.
-draw_ruler <- function(panels, place, line, cex, theme) {
+draw_ruler <- function(panels, layout, line, cex, theme) {
   first <- which(vapply(panels, function(panel) isTRUE(panel$ruler), NA))[1]
   if (is.na(first)) return(invisible())
-  at <- place[first, ]
+  at <- layout[first, ]
   scale <- (at$right - at$left) / panels[[first]]$width
   lengths <- c(1, 2, 5, 10, 20, 50, 100, 200)
   length <- lengths[max(1, which(lengths <= 0.4 * panels[[first]]$width))]

@@ -9,9 +9,9 @@
 row_regions <- function(fit, rows) {
   beta <- fit$beta[, rows, drop = FALSE]
   # If coefficients are not constant over regions (Laplacian, or coefficients converted back to the
-  # scale of x), the connected parts of the support are drawn, at their mean.
-  pieces <- fit$penalty == "fused" && !fit$control$standardize
-  label <- label_parts(beta, fit$graph, beta@x, if (pieces) 0 else Inf)
+  # scale of x), the components of the support are drawn, at their mean.
+  constant <- fit$penalty == "fused" && !fit$control$standardize
+  label <- label_parts(beta, fit$graph, beta@x, if (constant) 0 else Inf)
   lapply(seq_along(rows), function(k) {
     entries <- seq.int(beta@p[k] + 1, length.out = beta@p[k + 1] - beta@p[k])
     region <- label[entries]
@@ -82,7 +82,7 @@ follow_regions <- function(regions) {
     regions[[k]] <- before <- now
   }
   lines <- do.call(rbind, steps)
-  list(lines = lines[order(lines$region, lines$step), ], places = last_places(regions))
+  list(lines = lines[order(lines$region, lines$step), ], last = last_features(regions))
 }
 
 step_points <- function(region, step, size, value) {
@@ -92,7 +92,7 @@ step_points <- function(region, step, size, value) {
 
 # The features of each region in the last row that has it: list(feature, region). The regions of the
 # last row come first.
-last_places <- function(regions) {
+last_features <- function(regions) {
   feature <- region <- integer(0)
   for (now in rev(regions)) {
     track <- now$track[now$region]
@@ -108,8 +108,8 @@ join_panels <- function(panels) {
   before <- list(feature = integer(0), region = integer(0))
   most <- 0L
   for (k in seq_along(panels)) {
-    places <- panels[[k]]$places
-    pairs <- overlaps(before$feature, before$region, places$feature, places$region)
+    last <- panels[[k]]$last
+    pairs <- overlaps(before$feature, before$region, last$feature, last$region)
     same <- match_sets(pairs)
     number <- integer(max(0L, panels[[k]]$lines$region))
     number[same$new] <- same$old
@@ -117,11 +117,11 @@ join_panels <- function(panels) {
     number[new] <- most + seq_along(new)
     most <- max(most, number)
     panels[[k]]$lines$region <- number[panels[[k]]$lines$region]
-    places$region <- number[places$region]
+    last$region <- number[last$region]
     # Regions that this panel does not have are kept for the next one.
-    lost <- !before$region %in% places$region
-    before <- list(feature = c(places$feature, before$feature[lost]),
-                   region = c(places$region, before$region[lost]))
+    lost <- !before$region %in% last$region
+    before <- list(feature = c(last$feature, before$feature[lost]),
+                   region = c(last$region, before$region[lost]))
   }
   panels
 }
@@ -219,8 +219,8 @@ path_position <- function(fit, xvar) {
 
 # The number of regions on the upper axis: as many as there are lines.
 drawn_regions <- function(fit) {
-  pieces <- fit$penalty == "fused" && !fit$control$standardize
-  if (pieces) fit$grid$df else fit$grid$regions
+  constant <- fit$penalty == "fused" && !fit$control$standardize
+  if (constant) fit$grid$df else fit$grid$regions
 }
 
 # Numbers for regions. Those that exist at the end of a panel come before the others, then the

@@ -3,7 +3,7 @@
 #' The connected regions of a map, and the share of the runs in which each is selected again.
 #'
 #' @details
-#' The regions are the connected parts, in the graph, of
+#' The regions are the components, in the graph, of
 #'
 #' * the support of the fit to all data at one row of the grid, for [cv.n2gfl()] and
 #'   [perturb_fits()];

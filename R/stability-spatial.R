@@ -72,7 +72,7 @@ squared_distance <- function(at, centre) {
 }
 
 # The number of the region, within its run, that each entry of the runs belongs to: regions are the
-# connected parts of a support, whatever its values.
+# components of a support, whatever its values.
 support_regions <- function(runs, graph) label_parts(runs, graph, runs@x, Inf)
 
 # Where the nodes are: in mm if the image space is known, otherwise the graph's own coordinates,

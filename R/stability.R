@@ -50,7 +50,7 @@
 #' the data, not new cohorts.
 #'
 #' `dice.dilated`, `dice.near` and `centre.distance` tolerate a small shift: `dice.near` is still 1
-#' for a map that has moved by one neighbour. Regions are the connected parts of the support.
+#' for a map that has moved by one neighbour. Regions are the components of the support.
 #' Their distance is in mm where the space of the images is known and in the units of the graph's
 #' coordinates (voxels) otherwise; it is `NA` if a run has more than 500 regions.
 #'

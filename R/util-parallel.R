@@ -180,7 +180,7 @@ dismiss <- function(crew, folder) {
     }
   }
   if (!forks()) return(invisible())
-  if (crew$lost > 0) free_places(crew$lost, file.path(folder, "all-places"))
+  if (crew$lost > 0) free_slots(crew$lost, file.path(folder, "all-slots"))
   # forks whose results were read may need some time to exit
   pids <- forks_of(dir(folder, "[.]begun$", full.names = TRUE))
   passed <- stopwatch()
@@ -204,25 +204,25 @@ forks_of <- function(files) {
   as.integer(unlist(lapply(files[file.exists(files)], readLines)))
 }
 
-# future frees the slots (places) of dead forks only when it needs them. So this function takes all
-# slots at once, including those of `lost` forks: each holder waits until the last one has begun.
-free_places <- function(lost, sign) {
-  on.exit(file.create(sign))
-  places <- lost + tryCatch(future::nbrOfFreeWorkers(), error = function(e) 0)
-  keepers <- lapply(seq_len(places), function(place) {
-    future::future(keep_place(place == places, sign),
-                   globals = list(keep_place = keep_place, place = place, places = places,
-                                  sign = sign))
+# future frees the slots of dead forks only when it needs them. So this function takes all slots at
+# once, including those of `lost` forks: each holder waits until the last one has begun.
+free_slots <- function(lost, signal) {
+  on.exit(file.create(signal))
+  slots <- lost + tryCatch(future::nbrOfFreeWorkers(), error = function(e) 0)
+  keepers <- lapply(seq_len(slots), function(slot) {
+    future::future(keep_slot(slot == slots, signal),
+                   globals = list(keep_slot = keep_slot, slot = slot, slots = slots,
+                                  signal = signal))
   })
   for (keeper in keepers) {
     tryCatch(future::value(keeper), FutureError = function(e) NULL, interrupt = function(e) NULL)
   }
 }
 
-keep_place <- function(is_last, sign) {
-  if (is_last) file.create(sign)
+keep_slot <- function(is_last, signal) {
+  if (is_last) file.create(signal)
   give_up <- Sys.time() + 20
-  while (!file.exists(sign) && Sys.time() < give_up) Sys.sleep(0.01)
+  while (!file.exists(signal) && Sys.time() < give_up) Sys.sleep(0.01)
 }
 
 # `names`: the share of the worker that was lost.

@@ -1,4 +1,4 @@
-# What all charts share: cells of the user, places of panels and legends, marks, directions.
+# What all charts share: cells of the user, layout of panels and legends, marks, directions.
 
 # The plots of all kinds, as functions without arguments.
 all_charts <- function() {
@@ -182,15 +182,15 @@ test_that("the picture says how many of the panels it has, one panel included", 
   withr::with_pdf(NULL, width = 3.3, height = 2.8, {
     graphics::plot.new()
     size <- figure_size()
-    place <- chart_places(1, size, chart, panel_grid(1, size, chart))
+    layout <- chart_layout(1, size, chart, panel_grid(1, size, chart))
   })
-  expect_identical(vapply(place$legend$entries, `[[`, "", "label"), "1 of 5 panels")
+  expect_identical(vapply(layout$legend$entries, `[[`, "", "label"), "1 of 5 panels")
   expect_null(panels_note(3, 3))
 })
 
 # Where things go in a figure of the given size.
-places <- function(count, size, legends = list(mark_entries(mark_style$mark)), title = "Title",
-                   remarks = character()) {
+layout_of <- function(count, size, legends = list(mark_entries(mark_style$mark)),
+                      title = "Title", remarks = character()) {
   withr::with_pdf(NULL, width = size[1], height = size[2], {
     graphics::par(mar = c(0, 0, 0, 0))
     graphics::plot.new()
@@ -198,7 +198,7 @@ places <- function(count, size, legends = list(mark_entries(mark_style$mark)), t
                        remarks)
     grid <- panel_grid(count, size, chart)
     graphics::par(cex = grid$cex)
-    chart_places(count, size, chart, grid)
+    chart_layout(count, size, chart, grid)
   })
 }
 
@@ -206,17 +206,18 @@ test_that("panels, legend and remarks stay inside the figure and apart", {
   long <- paste(rep("a rather long remark", 9), collapse = " ")
   for (size in list(c(7, 5), c(3.3, 2.5), c(1.65, 1.65), c(2, 6))) {
     for (count in c(1, 2, 5, 9)) {
-      place <- places(count, size, remarks = long)
+      layout <- layout_of(count, size, remarks = long)
       inside <- function(x, y) all(x >= 0 & x <= size[1] + 1e-9 & y >= 0 & y <= size[2] + 1e-9)
-      expect_true(inside(place$panels$left, place$panels$bottom))
-      expect_true(inside(place$panels$right, place$panels$top))
-      expect_true(all(place$panels$right > place$panels$left))
-      expect_true(all(place$panels$top > place$panels$bottom))
-      expect_true(inside(place$legend$x, place$legend$y))
-      expect_true(inside(place$legend$x + place$legend$width, place$legend$y))
-      expect_true(all(place$legend$y > place$foot))
-      beside <- place$legend$x > max(0, place$panels$right[place$panels$bottom < place$legend$y[1]])
-      expect_true(all(beside | place$legend$y < min(place$panels$bottom)))
+      expect_true(inside(layout$panels$left, layout$panels$bottom))
+      expect_true(inside(layout$panels$right, layout$panels$top))
+      expect_true(all(layout$panels$right > layout$panels$left))
+      expect_true(all(layout$panels$top > layout$panels$bottom))
+      expect_true(inside(layout$legend$x, layout$legend$y))
+      expect_true(inside(layout$legend$x + layout$legend$width, layout$legend$y))
+      expect_true(all(layout$legend$y > layout$foot))
+      left_of <- layout$panels$bottom < layout$legend$y[1]
+      beside <- layout$legend$x > max(0, layout$panels$right[left_of])
+      expect_true(all(beside | layout$legend$y < min(layout$panels$bottom)))
     }
   }
 })
@@ -231,11 +232,11 @@ test_that("a figure that is far too small is still drawn", {
 })
 
 test_that("the legend stands in an empty cell, and the capacity keeps panels readable", {
-  five <- places(5, c(7, 5))
+  five <- layout_of(5, c(7, 5))
   expect_true(all(five$legend$x > five$panels$right[5]))
   expect_true(all(five$legend$y < five$panels$bottom[3]))
   expect_null(five$note)
-  six <- places(6, c(7, 5))
+  six <- layout_of(6, c(7, 5))
   expect_true(all(six$legend$y < min(six$panels$bottom)))
   expect_identical(six$note, "note")
   withr::with_pdf(NULL, {
@@ -272,9 +273,9 @@ test_that("letters shrink with the figure, titles fit into it", {
 
 test_that("a legend in a narrow figure is shorter", {
   data <- cv_plot_data(make_cv(path_fit(c(0.2, 0.1))))
-  labels <- function(place) vapply(place$legend$entries, `[[`, "", "label")
-  wide <- labels(places(1, c(7, 5), curve_legends(data, data$target + c(-1, 1))))
-  narrow <- labels(places(1, c(1.65, 1.65), curve_legends(data, data$target + c(-1, 1))))
+  labels <- function(layout) vapply(layout$legend$entries, `[[`, "", "label")
+  wide <- labels(layout_of(1, c(7, 5), curve_legends(data, data$target + c(-1, 1))))
+  narrow <- labels(layout_of(1, c(1.65, 1.65), curve_legends(data, data$target + c(-1, 1))))
   expect_identical(wide[1:3], c("lambda.min", "lambda.1se", "lambda.es"))
   expect_identical(narrow[1:3], c("min", "1se", "es"))
   # The line of one standard error is explained in both.
@@ -379,15 +380,15 @@ drawn_red <- function(width, height, code) {
 test_that("the heat map has no lines of background between its cells", {
   skip_if_not(capabilities("cairo"))
   cv <- make_cv(path_fit(c(0.2, 0.1, 0.05)))
-  place <- NULL
+  pixels <- NULL
   red <- drawn_red(331, 277, {
     plot(cv, type = "heatmap", col = rep("black", 7))
     x <- graphics::grconvertX(c(-0.05, -0.85), "user", "device")
     y <- 277 - graphics::grconvertY(c(0.6, 3.4), "user", "device")
-    place <- list(x = seq(ceiling(x[1]), floor(x[2])), y = seq(ceiling(y[1]), floor(y[2])))
+    pixels <- list(x = seq(ceiling(x[1]), floor(x[2])), y = seq(ceiling(y[1]), floor(y[2])))
   })
   # The marks are white and coloured, and lie to the right of x = -0.4.
-  cells <- red[place$y, place$x[place$x < mean(place$x)]]
+  cells <- red[pixels$y, pixels$x[pixels$x < mean(pixels$x)]]
   expect_gt(length(cells), 1000)
   expect_identical(max(cells), 0L)
 })

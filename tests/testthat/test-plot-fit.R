@@ -78,7 +78,7 @@ test_that("without a common sequence of lambda1 the k-th values share a panel", 
   expect_identical(panels[[3]], list(rows = c(3L, 9L), lambda = c(0.25, 0.125)))
 })
 
-test_that("connected parts are drawn if coefficients are not constant over regions", {
+test_that("components are drawn if coefficients are not constant over regions", {
   fit <- path_fit()
   fit$penalty <- "laplacian"
   fit$grid$regions <- c(0L, 1L, 2L, 2L, 3L, 3L)

@@ -55,7 +55,7 @@ test_that("the rim of the template is not dark on white paper", {
   edge <- slice$values[slice$opacity == 0.5]
   expect_gt(stats::quantile(edge, 0.1), 75)
   # One part, without specks.
-  expect_identical(max(connected_parts(graph_mask(slice$opacity > 0))), 1L)
+  expect_identical(max(connected_components(graph_mask(slice$opacity > 0))), 1L)
 })
 
 test_that("letters, captions and cross are readable on black", {

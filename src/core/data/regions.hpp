@@ -5,12 +5,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "data/model.hpp"
-#include "solve/active_set.hpp"
 #include "types.hpp"
 
 namespace n2gfl {
@@ -38,10 +35,6 @@ struct Piece {
   double threshold = 0;  // sum of lambda1 * u_i
 };
 
-// columns' diag(h) columns. Only one triangle is computed, in panels of fixed width, so that the
-// result does not depend on the number of threads.
-MatrixXd weighted_gram(const MatrixXd& columns, const VectorXd& h, int threads);
-
 class Regions {
  public:
   static constexpr int kZeroSet = -1;
@@ -67,9 +60,6 @@ class Regions {
   std::vector<double> ties() const;
 
   MatrixXd columns() const;
-
-  // All penalty terms of the contracted problem: region against region, region against zero.
-  std::vector<Kink> kinks(double lambda1, double lambda2) const;
 
   // Merges the regions of each group; the regions of group -1 join the zero set.
   void merge(const std::vector<int>& group, int groups, const VectorXd& value);
@@ -98,9 +88,6 @@ class Regions {
 
  private:
   void assign(const std::vector<int>& nodes, int k);
-  void collect_crossing(int k, double lambda2,
-                        std::vector<std::pair<std::int64_t, double>>& crossing,
-                        double& to_zero) const;
   void find_borders();
   void append(std::vector<int> nodes, double value, double tie);
   void sum_columns(Region& region);

@@ -1,29 +1,11 @@
-#include "solve/regions.hpp"
+#include "data/regions.hpp"
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "parallel.hpp"
-
 namespace n2gfl {
-
-MatrixXd weighted_gram(const MatrixXd& columns, const VectorXd& h, int threads) {
-  constexpr Eigen::Index kPanel = 32;
-  const Eigen::Index size = columns.cols(), panels = (size + kPanel - 1) / kPanel;
-  MatrixXd gram(size, size);
-  const double cost = 0.5 * static_cast<double>(columns.rows() * kPanel * size);
-  parallel_for(panels, threads, cost, [&](std::ptrdiff_t p) {
-    const Eigen::Index begin = p * kPanel, width = std::min(kPanel, size - begin);
-    const MatrixXd weighted = h.asDiagonal() * columns.middleCols(begin, width);
-    gram.block(begin, begin, size - begin, width).noalias() =
-        columns.rightCols(size - begin).transpose() * weighted;
-  });
-  gram.triangularView<Eigen::StrictlyUpper>() = gram.transpose();
-  return gram;
-}
 
 void Regions::set_fused(bool fused) {
   fused_ = fused;
@@ -66,27 +48,6 @@ MatrixXd Regions::columns() const {
   return x;
 }
 
-std::vector<Kink> Regions::kinks(double lambda1, double lambda2) const {
-  std::vector<std::pair<std::int64_t, double>> crossing;
-  std::vector<double> to_zero(size());
-  for (int k = 0; k < size(); ++k) {
-    to_zero[k] = list_[k].factor == 0 ? 0.0 : lambda1 * list_[k].factor;
-    if (fused_) collect_crossing(k, lambda2, crossing, to_zero[k]);
-  }
-  std::sort(crossing.begin(), crossing.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<Kink> kinks;
-  for (std::size_t h = 0; h < crossing.size(); ++h) {
-    if (h > 0 && crossing[h].first == crossing[h - 1].first)
-      kinks.back().weight += crossing[h].second;
-    else
-      kinks.push_back({static_cast<int>(crossing[h].first / size()),
-                       static_cast<int>(crossing[h].first % size()), crossing[h].second});
-  }
-  for (int k = 0; k < size(); ++k) kinks.push_back({k, ContractedProblem::kZero, to_zero[k]});
-  return kinks;
-}
-
 void Regions::merge(const std::vector<int>& group, int groups, const VectorXd& value) {
   std::vector<Region> merged(groups);
   for (int k = 0; k < size(); ++k) {
@@ -125,19 +86,6 @@ void Regions::split(std::vector<Piece>& pieces) {
 
 void Regions::assign(const std::vector<int>& nodes, int k) {
   for (int i : nodes) of_[i] = k;
-}
-
-void Regions::collect_crossing(int k, double lambda2,
-                               std::vector<std::pair<std::int64_t, double>>& crossing,
-                               double& to_zero) const {
-  for (int a : list_[k].border) {
-    const int other = of_[model_->graph.head(a)];
-    const double weight = lambda2 * model_->graph.weight(a);
-    if (other < 0)
-      to_zero += weight;
-    else if (k < other)
-      crossing.emplace_back(static_cast<std::int64_t>(k) * size() + other, weight);
-  }
 }
 
 // Whether an arc leaves its region depends on the region's own nodes only, so the border is kept
