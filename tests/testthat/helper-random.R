@@ -113,6 +113,15 @@ random_response <- function(family, eta) {
   )
 }
 
+# Rows of a response of any family.
+rows_of <- function(y, rows) {
+  if (!is.matrix(y)) return(y[rows])
+  strata <- attr(y, "strata")
+  y <- y[rows, , drop = FALSE]
+  if (!is.null(strata)) attr(y, "strata") <- strata[rows]
+  y
+}
+
 # Labels 0/1 with both classes present several times.
 random_classes <- function(eta) {
   y <- as.numeric(stats::runif(length(eta)) < stats::plogis(eta))
