@@ -3,7 +3,8 @@
 #' Scores the predictions of observations that the fits have not seen, with confidence intervals:
 #' the held-out predictions of a cross-validation, or those of new data. For two classes accuracy,
 #' area under the ROC curve, Brier score, confusion matrix, ROC curve and calibration; for numbers
-#' \eqn{R^2}, errors, correlation and calibration.
+#' \eqn{R^2}, errors, correlation and calibration; for ordered classes accuracy, errors in levels,
+#' ranked probability score and confusion matrix; for times to an event concordance and calibration.
 #'
 #' @details
 #' **Which predictions.** [cv.n2gfl()] keeps the held-out predictions at the rows of the grid that
@@ -41,11 +42,24 @@
 #' the response), `rmse`, `mae`, `correlation`, and `intercept` (mean of observed minus predicted)
 #' and `slope` of observed on predicted values.
 #'
+#' **Measures for ordered classes.** `accuracy` of the most probable level, `mae` (by how many
+#' levels that is wrong, on average) and `rps` (ranked probability score: the mean over the cut
+#' points of the Brier score of "at most this level").
+#'
+#' **Measures for times.** `concordance` (the share of pairs of an event and an observation with a
+#' longer time in which the event has the higher predicted risk; ties count half) and `slope`, the
+#' coefficient of a Cox regression on the linear predictor (1 is ideal, below 1 predictions are too
+#' extreme). Observations are compared within their stratum and, held out, within their fold: the
+#' linear predictors of different folds have different zeros. So folds of one observation give
+#' neither.
+#'
 #' **Intervals.** Wilson's for accuracy, sensitivity, specificity and the shares in tables and
 #' curves; for balanced accuracy the two Wilson intervals are combined by Newcombe's
 #' square-and-add rule; DeLong's for the AUC; normal ones for the Brier score, \eqn{R^2} (delta
 #' method), MAE and the mean squared error, whose root gives the RMSE's; Fisher's z for the
-#' correlation; those of (logistic) regression for intercept and slope. They assume independent
+#' correlation; those of (logistic or Cox) regression for intercept and slope; for the ranked
+#' probability score a normal one, and for the concordance one from the infinitesimal jackknife, as
+#' in `survival::concordance()`. They assume independent
 #' observations and take the fits as fixed: they do not include the uncertainty of training again on
 #' other data, and they are too narrow for several rows of one `group`, such as two scans of a
 #' subject.
@@ -76,16 +90,18 @@
 #' @return A list of class `n2gfl_assessment`, which is printed and drawn
 #'   ([plot()][plot.n2gfl_assessment]):
 #'   \item{measures}{A data frame with the columns `measure`, `estimate`, `lower` and `upper`.}
-#'   \item{confusion}{For classes: a data frame with `predicted` and `observed` class and their
-#'     number `n` (sum of weights, mean over repeats).}
+#'   \item{confusion}{For classes, ordered or not: a data frame with `predicted` and `observed`
+#'     class and their number `n` (sum of weights, mean over repeats).}
 #'   \item{roc}{For classes: a data frame with a row for each threshold (a probability that exceeds
 #'     it predicts the modelled class): `threshold`, `sensitivity` and `specificity`, with
 #'     `.lower` and `.upper` limits. No rows for weak models, see *Details*.}
-#'   \item{calibration}{A data frame with a row for each bin: its limits `from` and `to`, the number
-#'     `n` of its observations, mean `predicted` and `observed` values, the latter with limits
-#'     `lower` and `upper`.}
+#'   \item{calibration}{For numbers and two classes: a data frame with a row for each bin: its
+#'     limits `from` and `to`, the number `n` of its observations, mean `predicted` and `observed`
+#'     values, the latter with limits `lower` and `upper`.}
 #'   \item{predictions}{A data frame with `row`, `repetition`, `observed` and `predicted` values
-#'     (for classes 0 or 1, and the probability of 1) and `weight`.}
+#'     (for two classes 0 or 1, and the probability of 1; for ordered classes the number of the
+#'     level and of the most probable one; for times the columns `time`, `status` and, as
+#'     `predicted`, the linear predictor) and `weight`.}
 #'   \item{source, choice, notes}{`"held out"`, `"nested"` or `"new data"`; the row of the grid;
 #'     what to bear in mind.}
 #'   \item{family, classnames, nobs, repeats, threshold, level, title}{What was assessed, and how.}
@@ -118,7 +134,7 @@ assess <- function(object, ...) UseMethod("assess")
 
 #' @rdname assess
 #' @export
-assess.cv.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL, nested = NULL,
+assess.n2gfl_cv <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL, nested = NULL,
                             threshold = 0.5, level = 0.95, bins = NULL, newcovariates = NULL,
                             newoffset = NULL, newweights = NULL, ...) {
   check_no_dots(list(...))
@@ -179,13 +195,16 @@ check_only_new <- function(...) {
 
 # A sample to assess: `link` (N x repeats), `y` and `weights` (all 1 if there are none) of the rows
 # with weight, their numbers `row`, and where they come from: `source`, `choice` (text), `title`
-# (for pictures), `notes`; `fold` (N x repeats) if they are held-out predictions.
-new_assess_sample <- function(link, y, weights, source, choice, title, notes = NULL, fold = NULL) {
-  used <- if (is.null(weights)) rep(TRUE, length(y)) else weights > 0
-  list(link = link[used, , drop = FALSE], y = y[used], row = which(used),
-       weights = if (is.null(weights)) rep(1, length(y)) else weights[used],
+# (for pictures), `notes`; `fold` (N x repeats) if they are held-out predictions. `own`: for each
+# repeat the family's parameters for each row, one column per row, or NULL if it has none.
+new_assess_sample <- function(link, y, weights, source, choice, title, notes = NULL, fold = NULL,
+                              own = NULL) {
+  used <- if (is.null(weights)) rep(TRUE, NROW(y)) else weights > 0
+  list(link = link[used, , drop = FALSE], y = response_rows(y, used), row = which(used),
+       weights = if (is.null(weights)) rep(1, NROW(y)) else weights[used],
        weighted = !is.null(weights), source = source, choice = choice, title = title,
-       notes = notes, fold = if (!is.null(fold)) as.matrix(fold)[used, , drop = FALSE])
+       notes = notes, fold = if (!is.null(fold)) as.matrix(fold)[used, , drop = FALSE],
+       own = lapply(own, function(own) own[, used, drop = FALSE]))
 }
 
 held_out_sample <- function(object, s, row, nested) {
@@ -197,14 +216,27 @@ held_out_sample <- function(object, s, row, nested) {
   at <- map_row(object, s, row)
   if (use_nested(nested, object, by_name)) {
     chosen <- choice_names[pmatch(s %or% default_choice, choice_names)]
-    link <- object$nested$link[, sub("lambda.", "", chosen, fixed = TRUE), drop = FALSE]
-    title <- paste0(chosen, ", nested")
-    return(new_assess_sample(unname(link), object$y, object$weights, "nested", chosen, title,
-                             fold = as.matrix(object$foldid)[, 1]))
+    column <- sub("lambda.", "", chosen, fixed = TRUE)
+    fold <- as.matrix(object$foldid)[, 1, drop = FALSE]
+    return(new_assess_sample(unname(object$nested$link[, column, drop = FALSE]), object$y,
+                             object$weights, "nested", chosen, paste0(chosen, ", nested"),
+                             fold = fold, own = own_of_rows(object$nested$own, column, fold)))
   }
+  own <- lapply(object$fold.fits, `[[`, "own")
   new_assess_sample(kept_links(object, at), object$y, object$weights, "held out",
                     choice_text(object, at), choice_title(object, at), held_out_notes(object, at),
-                    object$foldid)
+                    object$foldid, own_of_rows(own, at, object$foldid))
+}
+
+# The family's parameters for each row, in each repeat: column `column` of those of the fold that
+# held it out. `own`: one matrix for each fold, those of the first repeat first.
+own_of_rows <- function(own, column, foldid) {
+  if (!length(own) || is.null(own[[1]])) return(NULL)
+  foldid <- as.matrix(foldid)
+  before <- c(0, cumsum(apply(foldid, 2, max)))
+  all <- vapply(own, function(own) own[, column], numeric(nrow(own[[1]])))
+  all <- matrix(all, nrow(own[[1]]))
+  lapply(seq_len(ncol(foldid)), function(k) all[, before[k] + foldid[, k], drop = FALSE])
 }
 
 use_nested <- function(nested, object, by_name) {
@@ -258,8 +290,12 @@ new_sample <- function(object, newx, newy, s, row, newcovariates, newoffset, new
                   newoffset = newoffset)
   weights <- check_newweights(newweights, nrow(link))
   y <- check_newy(newy, fit, weights %or% rep(1, nrow(link)))
+  # Parameters that are no coefficients, such as a baseline hazard, are not needed here.
+  own <- if (family_of(fit$family)$own_terms) {
+    list(fit$own[, rep(row, nrow(link)), drop = FALSE])
+  }
   new_assess_sample(unname(link), y, weights, "new data", choice_text(object, row),
-                    choice_title(object, row))
+                    choice_title(object, row), own = own)
 }
 
 # The outcome itself, or what its name or a formula means in the table of the images.
@@ -287,15 +323,11 @@ check_newweights <- function(weights, n) {
   weights / mean(weights)
 }
 
-# Numbers that vary, or 0 and 1 for the classes of the fit, both of which must occur.
+# The new outcome as the family codes it, if it can be scored.
 check_newy <- function(newy, fit, weights) {
   kind <- assess_kind(fit$family)
   newy <- family_of(fit$family)$new_response(newy, fit, "newy", length(weights))
-  used <- newy[weights > 0]
-  if (all(used == used[1])) {
-    stop_bad("`newy` must ", kind$needs(fit$classnames), ", but all its values are ",
-             kind$value(used[1], fit$classnames), ".")
-  }
+  kind$check_new(newy, weights, fit$classnames)
   newy
 }
 
@@ -303,20 +335,22 @@ check_newy <- function(newy, fit, weights) {
 
 new_assessment <- function(sample, fit, settings) {
   kind <- assess_kind(fit$family)
-  sample$mean <- family_of(fit$family)$mean(sample$link, NULL)
+  sample$mean <- sample_means(sample, family_of(fit$family))
   measures <- kind$measures(sample, settings)
-  nothing <- mostly_intercepts(sample, fit$family)
+  ranked <- !is.null(kind$rank)
+  nothing <- ranked && mostly_intercepts(sample, fit$family)
   # It compares the pooled scores with those within folds, so it needs them as they are.
-  folds <- folds_note(sample, measures, kind, nothing, settings$level)
+  folds <- if (ranked) folds_note(sample, measures, kind, nothing, settings$level)
   if (nothing) {
     measures[measures$measure %in% rank_measures, c("estimate", "lower", "upper")] <- NA_real_
   }
   structure(
     c(list(measures = measures), kind$tables(sample, fit$classnames, settings, nothing),
-      list(calibration = calibration_bins(sample, kind, settings),
-           predictions = prediction_table(sample), source = sample$source,
-           choice = sample$choice, notes = assessment_notes(sample, measures, folds),
-           family = fit$family, classnames = fit$classnames, nobs = length(sample$y),
+      list(calibration = if (!is.null(kind$interval)) calibration_bins(sample, kind, settings),
+           predictions = prediction_table(sample, kind), source = sample$source,
+           choice = sample$choice,
+           notes = assessment_notes(sample, measures, c(folds, kind$notes(sample))),
+           family = fit$family, classnames = fit$classnames, nobs = nrow(sample$link),
            repeats = ncol(sample$link), threshold = if (kind$threshold) settings$threshold,
            level = settings$level, title = sample$title)),
     class = "n2gfl_assessment"
@@ -358,18 +392,27 @@ intercepts_matter <- function(measures, within, kind, level) {
   low <= kind$chance || isTRUE(abs(within - pooled$estimate) > error)
 }
 
-prediction_table <- function(sample) {
-  repeats <- ncol(sample$mean)
-  data.frame(row = rep(sample$row, repeats),
-             repetition = rep(seq_len(repeats), each = length(sample$y)),
-             observed = rep(sample$y, repeats), predicted = as.vector(sample$mean),
-             weight = rep(sample$weights, repeats))
+# The means that the links stand for: N x repeats, or N x K x repeats if they are probabilities of K
+# classes. There each row has parameters of its own, so it is taken as a fit of its own.
+sample_means <- function(sample, family) {
+  if (!length(sample$own)) return(family$mean(sample$link, NULL))
+  each <- lapply(seq_len(ncol(sample$link)), function(k) {
+    t(family$mean(t(sample$link[, k]), sample$own[[k]])[1, , ])
+  })
+  array(unlist(each), c(dim(each[[1]]), length(each)))
 }
 
-assessment_notes <- function(sample, measures, folds) {
+prediction_table <- function(sample, kind) {
+  repeats <- ncol(sample$link)
+  data.frame(row = rep(sample$row, repeats),
+             repetition = rep(seq_len(repeats), each = nrow(sample$link)),
+             kind$predictions(sample), weight = rep(sample$weights, repeats))
+}
+
+assessment_notes <- function(sample, measures, of_kind) {
   auc <- measures[measures$measure == "auc", ]
   c(
-    sample$notes, folds,
+    sample$notes, of_kind,
     if (ncol(sample$link) > 1) {
       paste0("Means over ", ncol(sample$link), " repeats; the intervals are as wide as those of ",
              "one repeat.")
@@ -391,7 +434,7 @@ measure_names <- c(
   accuracy = "Accuracy", balanced = "Balanced accuracy", sensitivity = "Sensitivity",
   specificity = "Specificity", auc = "AUC", brier = "Brier score", r.squared = "R squared",
   rmse = "RMSE", mae = "MAE", correlation = "Correlation", intercept = "Calibration intercept",
-  slope = "Calibration slope"
+  slope = "Calibration slope", rps = "Ranked probability score", concordance = "Concordance"
 )
 
 #' Print an assessment
@@ -429,17 +472,3 @@ print.n2gfl_assessment <- function(x, digits = 3, ...) {
 
 # Adding 0 drops the minus sign of a negative zero.
 decimal_text <- function(values, digits) sprintf("%.*f", digits, round(values, digits) + 0)
-
-class_counts <- function(x, digits) {
-  first <- x$predictions[x$predictions$repetition == 1, ]
-  counts <- c(sum(first$observed == 0), sum(first$observed == 1))
-  share <- max(tapply(first$weight, first$observed, sum)) / sum(first$weight)
-  paste0(": ", counts[1], " ", x$classnames[1], ", ", counts[2], " ", x$classnames[2],
-         " (the modelled class)\nAlways predicting the larger class would give an accuracy of ",
-         decimal_text(share, digits))
-}
-
-print_confusion <- function(x) {
-  cat("\nThreshold ", number_text(x$threshold), ":\n", sep = "")
-  print(stats::xtabs(round(n, 1) ~ predicted + observed, x$confusion))
-}

@@ -55,11 +55,21 @@
 #' @inheritSection n2gfl Progress
 #' @param x,y,graph As in [n2gfl()].
 #' @param ... Further arguments of [n2gfl()], such as `family`, `lambda1`, `lambda2`, `covariates`.
-#' @param type.measure How held-out predictions are scored. For `"gaussian"`: `"mse"` (also called
-#'   `"deviance"`, the default) or `"mae"`. For `"binomial"`: `"deviance"` (the default), `"class"`
-#'   (share of wrong classes), `"auc"` (area under the ROC curve; larger is better), `"mse"` and
-#'   `"mae"` (summed over both classes, as in glmnet) or `"brier"`. Probabilities are kept 1e-5 away
-#'   from 0 and 1 for the deviance.
+#' @param type.measure How held-out predictions are scored; `"deviance"` is the default for every
+#'   family.
+#'   * `"gaussian"`: `"mse"` (which is the deviance) or `"mae"`.
+#'   * `"binomial"`: `"deviance"`, `"class"` (share of wrong classes), `"auc"` (area under the ROC
+#'     curve; larger is better), `"mse"` and `"mae"` (summed over both classes, as in glmnet) or
+#'     `"brier"`.
+#'   * `"poisson"`: `"deviance"`, `"mse"` or `"mae"`.
+#'   * `"cox"`: `"deviance"` or `"C"` (concordance within the stratum; larger is better). The
+#'     deviance is the grouped one of `cv.glmnet()`: that of all rows minus that of the training
+#'     rows, for the weight of the events held out. Every fold must have an event.
+#'   * `"ordinal"`: `"deviance"`, `"class"`, `"mae"` (by how many levels the most probable one is
+#'     wrong) or `"rps"` (ranked probability score: the mean over the cut points of the Brier score
+#'     of "at most this level").
+#'
+#'   Probabilities are kept 1e-5 away from 0 and 1 for the deviance.
 #' @param nfolds Number of folds, at least 2, when `foldid` is `NULL`. If it is not given and there
 #'   are too few observations or groups, it is the largest number possible, with a message.
 #' @param foldid The fold in which each row of `x` is held out, numbered from 1 without gaps, or a
@@ -74,7 +84,7 @@
 #' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*. A
 #'   cross-validation counts the paths to fit: one to all rows, one for each fold and, if `nested`,
 #'   those of each outer fold.
-#' @return A list of class `cv.n2gfl`; L is the number of rows of `grid`.
+#' @return A list of class `n2gfl_cv`; L is the number of rows of `grid`.
 #'   \item{cvm, cvsd, cvup, cvlo}{Mean score, its standard error, and the mean plus and minus it,
 #'     one for each row of `grid`.}
 #'   \item{nzero}{Nonzero coefficients of the fits to all data.}
@@ -92,15 +102,16 @@
 #'   \item{held.out}{Held-out linear predictors at the chosen rows: a matrix with columns `min`,
 #'     `1se` and `es`, or an array whose third index is the repeat. [assess()] reads it.}
 #'   \item{y, weights}{The response as numbers (for classes, 1 is the modelled class and 0 the other
-#'     one); the weights rescaled to mean 1, or `NULL`.}
+#'     one; for ordered classes the number of the level; for times a matrix); the weights rescaled
+#'     to mean 1, or `NULL`.}
 #'   \item{n2gfl.fit}{The fit to all data.}
 #'   \item{nested}{With `nested`: a list with `estimate` (a data frame with the score `cvm` and its
-#'     standard error `cvsd` for each way to choose), `lambda` (what each outer fold chose) and
-#'     `link` (its held-out linear predictors).}
+#'     standard error `cvsd` for each way to choose), `lambda` (what each outer fold chose), `link`
+#'     (its held-out linear predictors) and, for `"ordinal"`, `own` (its cut points).}
 #' @references
 #' Lim, C. and Yu, B. (2016). Estimation Stability with Cross-Validation (ESCV). *Journal of
 #' Computational and Graphical Statistics* 25, 464--492.
-#' @seealso [assess()], [make_folds()], [predict.cv.n2gfl()], [plot.cv.n2gfl()], [stability()].
+#' @seealso [assess()], [make_folds()], [predict.n2gfl_cv()], [plot.n2gfl_cv()], [stability()].
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 30), 60)
@@ -286,22 +297,25 @@ cv_key <- function(problem, folds, group, about) {
 # The fit to all rows of a view, the fits without each fold, and what they choose.
 cross_validate <- function(view, plan, measure, store = NULL, progress = NULL, alive = "") {
   full <- fit_all_rows(view, store, progress, alive)
-  folds <- run_plan(view, plan, fit_fold, grid = full[c("lambda1", "lambda2")], checkpoint = store,
-                    progress = progress, alive = alive)
+  folds <- run_plan(view, plan, fit_fold, grid = full[c("lambda1", "lambda2")], measure = measure,
+                    weights = view$data$weights, checkpoint = store, progress = progress,
+                    alive = alive)
   links <- held_out_links(folds, plan, length(full$lambda1))
   foldid <- plan$from$foldid
   scores <- lapply(seq_len(ncol(foldid)), function(k) {
     used <- foldid[, k] > 0
     fold_scores(measure, matrix(links[used, , k], sum(used)),
                 response_rows(view$data$y, used), view$data$weights[used], foldid[used, k],
-                view$control$family, lapply(folds[repeat_of(plan) == k], `[[`, "own"))
+                view$control$family, folds[repeat_of(plan) == k])
   })
   choose_penalties(list(full = full, folds = folds, links = links, scores = scores), view, measure)
 }
 
-fit_fold <- function(view, run, grid, alive, inside = NULL) {
+# `weights`: those of the problem of which `view` leaves the fold out.
+fit_fold <- function(view, run, grid, measure, weights, alive, inside = NULL) {
   fits <- solve_view(view, grid, path_callback(inside), alive)
-  c(run_fields(fits), list(held = run$held, link = view_link(view, fits, run$held)))
+  c(run_fields(fits), list(held = run$held, link = view_link(view, fits, run$held),
+                           score = score_run(measure, view, run, fits, weights)))
 }
 
 # The linear predictor of some rows of a view, one column per fit.
@@ -406,7 +420,7 @@ new_cv <- function(cv, problem, foldid, measure, keep, call) {
          held.out = chosen_links(cv$links, cv$index),
          y = family_of(fit$family)$numbers(problem$data$y),
          weights = if (problem$weighted) problem$data$weights, n2gfl.fit = fit, nested = NULL),
-    class = "cv.n2gfl"
+    class = "n2gfl_cv"
   )
 }
 
@@ -453,25 +467,31 @@ some_numbers <- function(values) {
 
 # The whole procedure inside the training rows of each outer fold, scored on the rows held out.
 nested_cv <- function(problem, plan, measure, store, progress) {
-  outer <- run_plan(problem, plan, fit_outer_fold, measure = measure, checkpoint = store,
-                    progress = progress)
+  outer <- run_plan(problem, plan, fit_outer_fold, measure = measure,
+                    weights = problem$data$weights, checkpoint = store, progress = progress)
   warn_outer_not_converged(outer)
   foldid <- plan$from$foldid[, 1]
   link <- matrix(NA_real_, length(foldid), 3, dimnames = list(NULL, c("min", "1se", "es")))
   for (k in seq_along(outer)) link[plan$runs[[k]]$held, ] <- outer[[k]]$link
   scores <- fold_scores(measure, link, problem$data$y, problem$data$weights, foldid,
-                        problem$control$family, lapply(outer, `[[`, "own"))
+                        problem$control$family, outer)
   lambda <- do.call(rbind, lapply(seq_along(outer), function(k) {
     data.frame(fold = k, choice = colnames(link), as.data.frame(outer[[k]]$chosen))
   }))
-  list(estimate = data.frame(summarise_scores(list(scores)), row.names = colnames(link)),
-       lambda = lambda, link = link)
+  own <- lapply(outer, function(fold) {
+    if (!is.null(fold$own)) matrix(fold$own, ncol = 3, dimnames = list(NULL, colnames(link)))
+  })
+  c(list(estimate = data.frame(summarise_scores(list(scores)), row.names = colnames(link)),
+         lambda = lambda, link = link), if (!is.null(own[[1]])) list(own = unname(own)))
 }
 
-fit_outer_fold <- function(view, run, measure, alive, inside = NULL) {
+fit_outer_fold <- function(view, run, measure, weights, alive, inside = NULL) {
   cv <- cross_validate(view, run$inner, measure, progress = part_progress(inside), alive = alive)
-  link <- view_link(view, cv$full, run$held)
-  list(link = link[, cv$index, drop = FALSE], own = cv$full$own[, cv$index, drop = FALSE],
+  chosen <- list(a0 = cv$full$a0[cv$index], gamma = cv$full$gamma[, cv$index, drop = FALSE],
+                 beta = cv$full$beta[, cv$index, drop = FALSE],
+                 own = cv$full$own[, cv$index, drop = FALSE])
+  list(link = view_link(view, chosen, run$held), own = chosen$own,
+       score = score_run(measure, view, run, chosen, weights),
        not_converged = not_converged_text(c(list(`All rows` = cv$full), cv$folds)),
        chosen = lapply(cv$full[c("lambda1", "lambda2", "df", "nonzero")], `[`, cv$index))
 }

@@ -6,6 +6,7 @@ binomial_family <- function() {
     name = "binomial", outcome = "classes", intercept = TRUE,
     deviance_label = "Binomial deviance",
     predict_types = c("link", "response", "class"),
+    predictions = list(),
     residual_types = c("deviance", "pearson", "response"),
     measures = binomial_measures(),
 
@@ -13,24 +14,26 @@ binomial_family <- function() {
     numbers = function(y) as.double(y > 0),
     new_response = new_class_numbers,
     announce = announce_classes,
-    outcome_line = function(classnames) {
-      paste0("Modelled class: ", classnames[2], " (against ", classnames[1], ")")
+    outcome_line = function(fit) {
+      paste0("Modelled class: ", fit$classnames[2], " (against ", fit$classnames[1], ")")
     },
     sign_words = function(classnames) {
-      list(with = paste(" with class", quoted(classnames[2])),
+      list(response = "`y`", with = paste(" with class", quoted(classnames[2])),
            turn = "swap the levels of `y`, or ")
     },
-    keep = function(data) list(),
+    keep = function(data, link) list(),
 
     strata = function(y) y,
     most_folds = most_auc_folds,
     check_folds = check_class_sizes,
     check_fold = check_fold_classes,
-    check_run = check_run_classes,
+    check_run = function(y, classnames, k) check_run_classes(y, classnames, k, c(-1, 1)),
 
     mean = function(link, own) stats::plogis(link),
     link = function(mean) stats::qlogis(mean),
     unit = function(y) 1,
+    own_names = function(classnames) NULL,
+    own_terms = FALSE,
     classes = function(link, classnames, own) {
       array(classnames[1 + (link > 0)], dim(link), dimnames(link))
     },
@@ -78,7 +81,8 @@ bernoulli_log_likelihood <- function(y, probability) {
   y * log(probability) + (1 - y) * log(1 - probability)
 }
 
-binomial_residuals <- function(y, mean, weights, type) {
+binomial_residuals <- function(y, link, own, weights, type, fit) {
+  mean <- stats::plogis(link)
   residual <- y - mean
   if (type == "response") return(residual)
   if (type == "pearson") return(sqrt(weights) * residual / sqrt(mean * (1 - mean)))
@@ -122,101 +126,4 @@ announce_classes <- function(y, response) {
   if (!is.character(y)) return(invisible())
   message("Modelling the probability of ", quoted(response$classnames[2]), " (against ",
           quoted(response$classnames[1]), "); make `y` a factor to set the order.")
-}
-
-# ---- folds and perturbed data --------------------------------------------------------------------
-
-class_codes <- c(-1, 1)
-
-# The number of observations (or groups) of each class, rows of weight 0 not counted.
-class_sizes <- function(data, group) {
-  used <- data$weights > 0
-  unit <- if (is.null(group)) seq_along(used) else as.integer(group)
-  vapply(class_codes, function(class) length(unique(unit[used & data$y == class])), 0L)
-}
-
-# The most folds that all hold a member of a class of this size: nested, the inner folds too, whose
-# class has lost the members in the outer fold. 0 if there is no such number.
-most_folds <- function(size, nested) {
-  if (!nested) return(size)
-  folds <- seq_len(size)
-  max(0, folds[size - ceiling(size / folds) >= folds])
-}
-
-most_auc_folds <- function(data, group, measure, nested) {
-  if (measure != "auc") return(NULL)
-  size <- min(class_sizes(data, group))
-  noun <- if (is.null(group)) "observation" else "group"
-  list(most = max(2, most_folds(size, nested)),
-       why = paste0("the smaller class has only ", count_of(size, noun), ", and the AUC needs ",
-                    "both classes in every fold"))
-}
-
-# A class with fewer observations (or groups) than there are folds is missing from some folds. The
-# AUC needs both classes in every fold; for other measures a warning is enough, and none if scores
-# are means over observations, see fold_scores().
-check_class_sizes <- function(data, group, folds, measure) {
-  nested <- !is.null(folds$inner)
-  nfolds <- max(folds$foldid)
-  noun <- if (is.null(group)) "observation" else "group"
-  sizes <- class_sizes(data, group)
-  least <- which.min(sizes)
-  size <- sizes[least]
-  has <- paste0("class ", quoted(data$classnames[least]), " has ", count_of(size, noun))
-  auc <- measure == "auc"
-  # Inner training sets need both classes, and so do inner folds for the AUC.
-  needed <- if (!nested) 2 else if (auc || nfolds == 2) 4 else 3
-  if (size < needed) {
-    stop_bad("`y` must have at least ", needed, " ", noun, "s of each class for ",
-             if (nested) "nested ", "cross-validation",
-             if (needed == 4) if (auc) " by AUC" else " with 2 folds", ", but ", has, ".")
-  }
-  most <- most_folds(size, nested)
-  if (most >= nfolds) return(invisible())
-  if (auc) {
-    stop_bad("`nfolds` must be at most ", most, " for type.measure = \"auc\"",
-             if (nested) " with nested = TRUE", ", not ", nfolds, ", because every ",
-             if (nested) "inner ", "fold needs both classes and ", has, ".")
-  }
-  if (sum(data$weights > 0) / nfolds >= 3) warn_few(nfolds, size, has, most, nested)
-}
-
-warn_few <- function(nfolds, size, has, most, nested) {
-  left <- if (nested) size - ceiling(size / nfolds) else size
-  warning("`nfolds` = ", nfolds, " is too large", if (nested) " for nested = TRUE", ", because ",
-          has, if (nested) paste(", of which", left, "or more are outside of each fold"), ": ",
-          nfolds - left, if (nested) " inner", if (nfolds - left == 1) " fold holds" else
-            " folds hold", " out none of them, so ",
-          if (nfolds - left == 1) "its score says" else "their scores say",
-          " nothing about this class",
-          if (most >= 2) paste0("; `nfolds` = ", most, " would avoid that"), ".", call. = FALSE)
-}
-
-check_fold_classes <- function(data, fold) {
-  stop_lost_class(data$y[fold$train], data$classnames, fold,
-                  "leave both classes in every training set", "without")
-  if (fold$measure == "auc") {
-    stop_lost_class(data$y[fold$held], data$classnames, fold,
-                    "put both classes into every fold for \"auc\"", "in")
-  }
-}
-
-stop_lost_class <- function(y, classnames, fold, wanted, preposition) {
-  lost <- lost_class(y, classnames)
-  if (is.null(lost)) return(invisible())
-  stop_bad(fold$argument, " must ", wanted, ", but ", preposition, " fold ", fold$name,
-           " there is no row of class ", quoted(lost), if (fold$drawn) ": take fewer folds", ".")
-}
-
-check_run_classes <- function(y, classnames, k) {
-  lost <- lost_class(y, classnames)
-  if (is.null(lost)) return(invisible())
-  stop_bad("`y` must have both classes in every run, but run ", k, " has no row of class ",
-           quoted(lost), ": take larger samples.")
-}
-
-# The label of the first class that does not occur, or NULL.
-lost_class <- function(y, classnames) {
-  lost <- which(!class_codes %in% y)
-  if (length(lost)) classnames[lost[1]]
 }

@@ -5,6 +5,7 @@ gaussian_family <- function() {
     name = "gaussian", outcome = "numbers", intercept = TRUE,
     deviance_label = "Mean squared error",
     predict_types = c("link", "response"),
+    predictions = list(),
     residual_types = c("deviance", "pearson", "response"),
     measures = gaussian_measures(),
 
@@ -12,9 +13,9 @@ gaussian_family <- function() {
     numbers = function(y) y,
     new_response = function(y, fit, name, n) check_numbers(y, name, n, "row of `newx`"),
     announce = announce_numbers,
-    outcome_line = function(classnames) NULL,
+    outcome_line = function(fit) NULL,
     sign_words = function(classnames) NULL,
-    keep = function(data) list(),
+    keep = function(data, link) list(),
 
     # make_folds() treats a response with only two values as classes, and other numbers as alike.
     strata = function(y) y,
@@ -26,9 +27,11 @@ gaussian_family <- function() {
     mean = function(link, own) link,
     link = function(mean) mean,
     unit = function(y) stats::sd(y),
+    own_names = function(classnames) NULL,
+    own_terms = FALSE,
     classes = function(link, classnames, own) NULL,
-    residuals = function(y, mean, weights, type) {
-      if (type == "response") y - mean else sqrt(weights) * (y - mean)
+    residuals = function(y, link, own, weights, type, fit) {
+      if (type == "response") y - link else sqrt(weights) * (y - link)
     },
     # With the error variance that maximises it, which is one more parameter.
     log_likelihood = function(deviance, fit) {

@@ -8,13 +8,14 @@
 # The coded response `y` is what the core takes: one number per row, or a matrix with one row per
 # observation if the response has several numbers (a time, a status, a stratum). response_rows()
 # takes rows of both. `link` is the linear predictor, N x L for L fits. `own` are parameters that
-# only this family has, such as cut points: a matrix with a named row for each and one column per
-# fit, which the core returns as `own`; or NULL. `data` is problem$data, `fit` a fit from n2gfl().
+# only this family has, such as cut points: a matrix with a row for each and one column per fit; or
+# NULL. The core returns them, or they follow from the coefficients and keep() adds them to a fit.
+# `data` is problem$data, `fit` a fit from n2gfl().
 family_contract <- list(
   # Values -----------------------------------------------------------------------------------------
   name = "character",
-  # What is predicted: "numbers" or "classes" (two), which assess() knows, see assess_kinds(); or
-  # another word, for which assess() stops.
+  # What is predicted: "numbers", "classes" (two), "levels" (classes in order) or "times", which
+  # assess() knows, see assess_kinds(); or another word, for which assess() stops.
   outcome = "character",
   # FALSE if the model has no intercept, whatever the user asks for.
   intercept = "logical",
@@ -22,11 +23,17 @@ family_contract <- list(
   deviance_label = "character",
   # Which of "link", "response" and "class" predict() can give.
   predict_types = "character",
-  # Which of "deviance", "pearson" and "response" residuals() can give; may be none.
+  # What else predict() can give: a function (link, own, fit, ...) for each further type, by its
+  # name. Its other arguments are those of predict() that it needs, such as `times`.
+  predictions = "list",
+  # Which of "deviance", "pearson", "response" and "martingale" residuals() can give; may be none.
+  # The last one is what augment() gives.
   residual_types = "character",
   # A function (y, link, weights, own) for each allowed measure, by its name in cv_measures; the
   # first is the default. It takes the rows of one fold and gives a loss for each of them (N x L),
-  # or one score per fit for the whole fold (a vector of length L).
+  # or one score per fit for the whole fold (a vector of length L). A measure that cannot do without
+  # the training rows has a fifth argument `held`: it takes all rows, of which those are held out,
+  # and gives list(scores = one per fit, weight = of this fold in the mean over folds).
   measures = "list",
 
   # The response -----------------------------------------------------------------------------------
@@ -39,12 +46,13 @@ family_contract <- list(
   # Messages about what was given, such as which class is modelled. `response` is from code().
   announce = c("y", "response"),
   # A line about the outcome for print(), or NULL.
-  outcome_line = "classnames",
-  # For the warning about wrong signs: list(with = " with class ...", turn = how to turn `y` round,
-  # or ""); NULL for numbers whose sign can be changed.
+  outcome_line = "fit",
+  # For the warning about wrong signs: list(response = what features rise with, with = " with class
+  # ...", turn = how to turn `y` round, or ""); NULL for numbers whose sign can be changed.
   sign_words = "classnames",
-  # What else a fit keeps of its data, as a named list; log_likelihood() may need it.
-  keep = "data",
+  # What else a fit keeps of its data, as a named list; log_likelihood() and predictions may need
+  # it. `link` is that of the fit's own rows; it is computed only if the function uses it.
+  keep = c("data", "link"),
 
   # Folds and perturbed data -----------------------------------------------------------------------
   # What folds and samples are balanced over: for make_folds(), one value per row.
@@ -61,20 +69,25 @@ family_contract <- list(
 
   # The model --------------------------------------------------------------------------------------
   # The mean for a link, and the link for a mean. The mean has one column per fit, or is an array
-  # N x K x L if it has K values per observation.
+  # N x K x L if it is a probability for each of K classes.
   mean = c("link", "own"),
+  # These two are for outcomes "numbers" and "classes" only.
   link = "mean",
   # What is not small on the scale of the link.
   unit = "y",
+  # The names of the core's `own`, or NULL if it returns none.
+  own_names = "classnames",
+  # Are `own` coefficients, which coef() lists and which count as parameters?
+  own_terms = "logical",
   # The predicted labels. Only if "class" is one of predict_types.
   classes = c("link", "classnames", "own"),
   # Residuals of numbers `y` of one of residual_types, weights already rescaled to mean 1.
-  residuals = c("y", "mean", "weights", "type"),
+  residuals = c("y", "link", "own", "weights", "type", "fit"),
   log_likelihood = c("deviance", "fit"),
-  # How many parameters the likelihood has besides the coefficients.
+  # How many parameters the likelihood has besides coefficients and own_terms.
   extra_parameters = "fit",
   # What augment() adds, as a named list of columns, the first with the rows' names. `mean` is what
-  # predict() gives for one fit. With "response" residuals there must be a column .fitted.
+  # predict() gives for one fit.
   columns = c("mean", "fit"),
   # Why a fit without shrinkage has no optimum ("The regions of fit s3 ..."), or NULL.
   refit_flaw = "fit"
@@ -82,7 +95,8 @@ family_contract <- list(
 
 # The registry. A function, because the files of the families are read after this one.
 families <- function() {
-  list(gaussian = gaussian_family(), binomial = binomial_family())
+  list(gaussian = gaussian_family(), binomial = binomial_family(), poisson = poisson_family(),
+       cox = cox_family(), ordinal = ordinal_family())
 }
 
 # The family of a fit or a problem. An unknown name can come from a fit of a later version.
@@ -97,7 +111,14 @@ family_of <- function(name) {
 # The argument `family`. Its default shows the usual families; the registry may have more.
 check_family <- function(family) {
   if (identical(family, eval(formals(n2gfl)$family, baseenv()))) family <- family[1]
+  if (identical(family, "multinomial")) stop_multinomial()
   match_choice(family, "family", names(families()))
+}
+
+stop_multinomial <- function() {
+  stop_bad("`family` = \"multinomial\" is not offered, because no sign can be expected of a class ",
+           "against all the others: use \"ordinal\" for classes in an order, such as the stages ",
+           "of a disease, or \"binomial\" for each pair of classes.")
 }
 
 # Rows of a coded response.
@@ -114,6 +135,9 @@ check_plain_response <- function(y, weights) {
   check_length(y, "y", length(weights), "row of `x`")
   y
 }
+
+# Does a measure take the training rows besides those held out?
+needs_training <- function(measure) is.function(measure) && "held" %in% names(formals(measure))
 
 # A measure that is the loss of each observation, from its number and its mean.
 loss_measure <- function(loss, numbers, inverse_link) {

@@ -210,7 +210,7 @@ graph_chain <- function(n, ...) {
 #' Any weighted undirected graph, given by its edges. An edge may be given in either direction.
 #' Edges that are given more than once are merged and their weights summed; edges of weight 0 are
 #' dropped. An edge from a node to itself is an error. Nodes without an edge and graphs in several
-#' parts are allowed.
+#' components are allowed.
 #'
 #' @param from,to Node numbers at the two ends of each edge, counted from 1.
 #' @param weight One nonnegative number per edge, or `NULL` for 1.
@@ -464,15 +464,16 @@ adjacency_graph <- function(from, to, weight, n) {
   new_graph(as.integer(n), edges$from, edges$to, edges$weight, "edges")
 }
 
-# ---- connected parts -----------------------------------------------------------------------------
+# ---- components ----------------------------------------------------------------------------------
 
-# The number of the connected part that each of the nodes is in.
-connected_parts <- function(graph, nodes = seq_len(graph$n)) {
+# The number of the component that each of the nodes is in. Only edges between these nodes count.
+connected_components <- function(graph, nodes = seq_len(graph$n)) {
   label_parts_cpp(graph_list(graph), c(0L, length(nodes)), nodes - 1L, rep(1, length(nodes)), 0)
 }
 
-# The number of the connected part, within its column, that each entry of a sparse matrix is in.
-# Neighbours belong together when the relative difference of their values is at most `slack`.
+# The number of the part, within its column, that each entry of a sparse matrix is in: neighbours
+# belong together when the relative difference of their values is at most `slack`. So parts are
+# regions with 0, and components of the support with Inf.
 label_parts <- function(beta, graph, values, slack) {
   label_parts_cpp(graph_list(graph), beta@p, beta@i, values, slack)
 }

@@ -79,9 +79,9 @@ nearest_values <- function(image, mm) {
 
 # Are these the same voxels, stored in another order?
 same_voxels <- function(a, b) {
-  way <- solve(a$affine) %*% b$affine
-  whole <- round(way)
-  if (any(abs(way - whole) > affine_tolerance)) return(FALSE)
+  map <- solve(a$affine) %*% b$affine
+  whole <- round(map)
+  if (any(abs(map - whole) > affine_tolerance)) return(FALSE)
   turn <- abs(whole[1:3, 1:3])
   if (any(rowSums(turn) != 1 | colSums(turn) != 1)) return(FALSE)
   corners <- rbind(c(0, 0, 0), b$dim - 1)

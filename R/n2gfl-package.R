@@ -11,7 +11,7 @@
 #' * [n2gfl()] fits the model over a grid of the two penalties, [cv.n2gfl()] chooses among them.
 #' * [coef()][coef.n2gfl], [predict()][predict.n2gfl] and [plot()][plot.n2gfl] read a fit.
 #' * [stability()] measures whether the same features are selected when the data change a little,
-#'   [stabsel.n2gfl()] selects those that do.
+#'   [stability_selection()] selects those that do.
 #' * [write_map()], [plot_map()], [plot_folds()] and [region_table()] show where they are.
 #' * [tv_denoise()] and [fused_prox()] solve the penalised smoothing problem on a graph.
 #' * [simulate_cohort()] makes data to try all this on.

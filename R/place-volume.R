@@ -1,4 +1,4 @@
-# Volumes: features are the voxels inside a mask. Their space is from new_space() in space.R.
+# Volumes: features are the voxels inside a mask. Their space is from new_space() in image-space.R.
 
 volume_place <- function() {
   list(
@@ -71,7 +71,7 @@ grid_text <- function(space) {
 # Letters of the directions in which the array's axes run, such as "LAS".
 storage_order <- function(affine) {
   axes <- mm_axes(affine)
-  up <- axes$direction > 0
+  up <- axes$sign > 0
   paste0(ifelse(up, c("R", "A", "S")[axes$axis], c("L", "P", "I")[axes$axis]), collapse = "")
 }
 
@@ -135,7 +135,7 @@ volume_numbers <- function(map, stage) {
   over <- stage$layers$over
   # Slices along two of the axes hold the neighbours along all three.
   planes <- if (stage$type == "3d") c(asplit(over$volume, 3), asplit(over$volume, 2)) else {
-    where <- cut_places(stage$type, stage$cuts)
+    where <- cut_positions(stage$type, stage$cuts)
     Filter(Negate(is.null), Map(function(plane, at) {
       cut_layer(over, plane_axes[[plane]], at, 1)$values
     }, where$plane, where$at))

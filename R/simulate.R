@@ -59,7 +59,7 @@
 #'     litres, `site`, and `file` when files were written.}
 #'   \item{images}{The same `x` and `graph` with their positions in space: give it to [n2gfl()] as
 #'     `x`, which then needs no `graph`.}
-#'   \item{atlas, labels}{Integer array with a number for each place and side, and the table of
+#'   \item{atlas, labels}{Integer array with a number for each structure and side, and the table of
 #'     `index` and `name`.}
 #'   \item{files}{Named character vector of the files written, or `NULL`.}
 #' @seealso [n2gfl()], [plot_map()]
@@ -80,24 +80,24 @@ simulate_cohort <- function(n = 100, dim = NULL, voxel_size = if (is.null(dim)) 
                             noise = 1, family = c("binomial", "gaussian"), dir = NULL, ...) {
   check_empty_dots(...)
   family <- match_choice(family, "family", c("binomial", "gaussian"))
-  plan <- check_cohort_size(n, family)
+  design <- check_cohort_size(n, family)
   dim <- check_phantom_dim(dim, voxel_size)
   voxel_size <- check_voxel_size(voxel_size, dim)
-  plan$effect <- plan$effect * check_nonnegative(effect, "effect")
-  plan$noise <- plan$noise * check_nonnegative(noise, "noise")
+  design$effect <- design$effect * check_nonnegative(effect, "effect")
+  design$noise <- design$noise * check_nonnegative(noise, "noise")
   dir <- check_cohort_dir(dir)
 
   grid <- phantom_grid(dim, voxel_size)
   anatomy <- phantom_anatomy(grid)
   check_phantom(anatomy, grid)
-  subjects <- simulate_subjects(plan)
-  x <- simulate_images(subjects, anatomy, grid, plan, dir)
-  cohort <- new_cohort(x, subjects, anatomy, grid, plan)
+  subjects <- simulate_subjects(design)
+  x <- simulate_images(subjects, anatomy, grid, design, dir)
+  cohort <- new_cohort(x, subjects, anatomy, grid, design)
   if (!is.null(dir)) cohort <- write_cohort(cohort, dir)
   cohort
 }
 
-new_cohort <- function(x, subjects, anatomy, grid, plan) {
+new_cohort <- function(x, subjects, anatomy, grid, design) {
   mask <- anatomy$mask
   if (grid$flat) dim(mask) <- dim(mask)[1:2]
   graph <- graph_mask(mask)
@@ -106,8 +106,8 @@ new_cohort <- function(x, subjects, anatomy, grid, plan) {
   labels <- phantom_labels()
   diseased <- labels$index[labels$index <= 2 * max(phantom_diseased)]
   structure(
-    list(x = x, y = subjects$table[[plan$outcome]], graph = graph,
-         truth = drop(atrophy_map(anatomy, plan)$mean),
+    list(x = x, y = subjects$table[[design$outcome]], graph = graph,
+         truth = drop(atrophy_map(anatomy, design)$mean),
          region = factor(anatomy$atlas[anatomy$mask], diseased, labels$name[diseased]),
          artefact = as.vector(anatomy$artefact[anatomy$mask]), mask = mask,
          data = subjects$table, images = images, atlas = anatomy$atlas, labels = labels,
@@ -128,8 +128,8 @@ print.n2gfl_cohort <- function(x, ...) {
   } else {
     cat("Outcome: score from ", paste(number_text(range(x$y)), collapse = " to "), "\n", sep = "")
   }
-  place <- sub("_[LR]$", "", x$region)
-  cat("Diseased voxels: ", paste(table(place), "in", names(table(place)), collapse = ", "),
+  structure <- sub("_[LR]$", "", x$region)
+  cat("Diseased voxels: ", paste(table(structure), "in", names(table(structure)), collapse = ", "),
       ", on both sides\n", sep = "")
   if (!is.null(x$files)) cat("Files:", length(x$files), "in", basename(dirname(x$files[1])), "\n")
   invisible(x)
@@ -210,12 +210,12 @@ check_phantom <- function(anatomy, grid) {
 # ---- subjects ------------------------------------------------------------------------------------
 
 # The table, and what it does not show: severity, and each subject's global factor.
-simulate_subjects <- function(plan) {
-  n <- sum(plan$size)
+simulate_subjects <- function(design) {
+  n <- sum(design$size)
   # In random order, so that the first hundred subjects are a random part of the cohort.
-  patient <- rep(c(TRUE, FALSE), plan$size)[sample.int(n)]
-  severity <- if (plan$outcome == "diagnosis") {
-    pmax(patient + stats::rnorm(n, sd = ifelse(patient, plan$spread, 0.2)), -0.3)
+  patient <- rep(c(TRUE, FALSE), design$size)[sample.int(n)]
+  severity <- if (design$outcome == "diagnosis") {
+    pmax(patient + stats::rnorm(n, sd = ifelse(patient, design$spread, 0.2)), -0.3)
   } else {
     stats::runif(n, 0, 1.3)
   }
@@ -226,43 +226,44 @@ simulate_subjects <- function(plan) {
   scanner <- c(-0.015, 0, 0.005, 0.015)[site]
   own <- stats::rnorm(n, sd = 0.03)
   global <- 0.4 * (tiv / 1.51 - 1) - 0.004 * (age - 75) + scanner + own
-  score <- 29 - 6 * severity * plan$effect + stats::rnorm(n, sd = 1.2)
+  score <- 29 - 6 * severity * design$effect + stats::rnorm(n, sd = 1.2)
   table <- data.frame(
     subject = sprintf("sub-%03d", seq_len(n)),
-    diagnosis = factor(plan$classes[2 - patient], levels = plan$classes),
+    diagnosis = factor(design$classes[2 - patient], levels = design$classes),
     score = round(score, 1), age = round(age, 1), sex = sex, tiv = round(tiv, 3), site = site
   )
-  if (plan$outcome == "score") table$diagnosis <- NULL
-  list(table = table, severity = severity * plan$effect, age = age, global = global)
+  if (design$outcome == "score") table$diagnosis <- NULL
+  list(table = table, severity = severity * design$effect, age = age, global = global)
 }
 
 # ---- images --------------------------------------------------------------------------------------
 
 # Share of grey matter that a patient of severity 1 loses, voxels of the mask by sides and
 # structures; `mean` in units of the images.
-atrophy_map <- function(anatomy, plan) {
+atrophy_map <- function(anatomy, design) {
   code <- anatomy$atlas[anatomy$mask]
   sides <- seq_len(2 * max(phantom_diseased))
   share <- outer(code, sides, "==") * rep(rep(c(0.26, 0.20), each = 2), each = length(code))
-  list(share = share, mean = plan$effect * rowSums(share) * anatomy$template[anatomy$mask])
+  list(share = share, mean = design$effect * rowSums(share) * anatomy$template[anatomy$mask])
 }
 
 # One subject after the other: draw the whole volume, keep what is inside the mask.
-simulate_images <- function(subjects, anatomy, grid, plan, dir) {
+simulate_images <- function(subjects, anatomy, grid, design, dir) {
   n <- nrow(subjects$table)
   broad <- field_kernels(grid, 14)
   fine <- field_kernels(grid, 5)
-  share <- atrophy_map(anatomy, plan)$share
+  share <- atrophy_map(anatomy, design)$share
   x <- matrix(0, n, sum(anatomy$mask))
   for (i in seq_len(n)) {
     severity <- subjects$severity[i]
-    change <- plan$noise * (subjects$global[i] + 0.06 * random_field(broad) +
+    change <- design$noise * (subjects$global[i] + 0.06 * random_field(broad) +
                               0.10 * random_field(fine)) - 0.025 * severity
     own <- severity * (1 + stats::rnorm(ncol(share), sd = 0.25)) + 0.02 * (subjects$age[i] - 75)
     loss <- replace(numeric(length(change)), anatomy$mask, share %*% own)
     error <- 0.10 * severity * anatomy$artefact
     volume <- anatomy$template * pmax(1 + change, 0) * (1 - pmin(loss, 0.9)) * (1 + error)
-    volume <- volume + 0.012 * plan$noise * stats::rnorm(length(volume)) * (anatomy$template > 0.02)
+    grain <- stats::rnorm(length(volume)) * (anatomy$template > 0.02)
+    volume <- volume + 0.012 * design$noise * grain
     volume <- pmax(volume, 0)
     if (!is.null(dir)) write_volume(volume, grid$affine, cohort_file(dir, subjects, i))
     x[i, ] <- volume[anatomy$mask]

@@ -50,7 +50,7 @@
 #' the data, not new cohorts.
 #'
 #' `dice.dilated`, `dice.near` and `centre.distance` tolerate a small shift: `dice.near` is still 1
-#' for a map that has moved by one neighbour. Regions are the connected parts of the support.
+#' for a map that has moved by one neighbour. Regions are the components of the support.
 #' Their distance is in mm where the space of the images is known and in the units of the graph's
 #' coordinates (voxels) otherwise; it is `NA` if a run has more than 500 regions.
 #'
@@ -82,7 +82,8 @@
 #'
 #' Bommert, A. and Lang, M. (2021). stabm: Stability Measures for Feature Selection. *Journal of
 #' Open Source Software* 6(59), 3010.
-#' @seealso [plot.n2gfl_stability()], [compare_stability()], [stable_regions()], [stabsel.n2gfl()].
+#' @seealso [plot.n2gfl_stability()], [compare_stability()], [stable_regions()],
+#'   [stability_selection()].
 #' @family stability measures
 #' @examples
 #' # Three selections out of ten features
@@ -148,10 +149,6 @@ print_reasons <- function(reason) {
   measure <- sub(":.*", "", parts)
   grouped <- tapply(measure, sub("[^:]*: ", "", parts), paste, collapse = ", ")
   cat("\nNA:\n", paste0("  ", grouped, ": ", names(grouped), "\n"), sep = "")
-}
-
-short_number <- function(values, digits) {
-  trimws(formatC(values, digits = digits, format = "g"))
 }
 
 print_one_row <- function(x, digits) {

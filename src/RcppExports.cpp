@@ -12,13 +12,13 @@ Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
 // fit_grid_cpp
-Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda1, const std::vector<double>& lambda2, const bool paired, const double pmax, const Rcpp::List& control, const Rcpp::Nullable<Rcpp::Function>& progress, const std::string& alive);
+Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map, const Eigen::MatrixXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda1, const std::vector<double>& lambda2, const bool paired, const double pmax, const Rcpp::List& control, const Rcpp::Nullable<Rcpp::Function>& progress, const std::string& alive);
 RcppExport SEXP _n2gfl_fit_grid_cpp(SEXP xSEXP, SEXP mapSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP pairedSEXP, SEXP pmaxSEXP, SEXP controlSEXP, SEXP progressSEXP, SEXP aliveSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const SEXP >::type x(xSEXP);
     Rcpp::traits::input_parameter< const Rcpp::Nullable<Rcpp::List>& >::type map(mapSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type y(ySEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type weights(weightsSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type offset(offsetSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type covariates(covariatesSEXP);
@@ -36,13 +36,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // null_model_cpp
-Rcpp::List null_model_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map, const Eigen::VectorXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda2, const Rcpp::List& control);
+Rcpp::List null_model_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map, const Eigen::MatrixXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda2, const Rcpp::List& control);
 RcppExport SEXP _n2gfl_null_model_cpp(SEXP xSEXP, SEXP mapSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda2SEXP, SEXP controlSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const SEXP >::type x(xSEXP);
     Rcpp::traits::input_parameter< const Rcpp::Nullable<Rcpp::List>& >::type map(mapSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type y(ySEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type weights(weightsSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type offset(offsetSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type covariates(covariatesSEXP);

@@ -2,6 +2,7 @@
 // fits.
 #include <RcppEigen.h>
 
+#include "data/problem.hpp"
 #include "solve/path.hpp"
 
 #include <algorithm>
@@ -16,27 +17,28 @@
 
 namespace {
 
-n2gfl::PenaltyType as_core_penalty(const std::string& name) {
-  return name == "fused" ? n2gfl::PenaltyType::fused : n2gfl::PenaltyType::laplacian;
-}
-
 n2gfl::Algorithm as_core_algorithm(const std::string& name) {
   if (name == "pursuit") return n2gfl::Algorithm::pursuit;
   return name == "fista" ? n2gfl::Algorithm::fista : n2gfl::Algorithm::ista;
 }
 
-n2gfl::Settings as_settings(const Rcpp::List& control) {
-  n2gfl::Settings s;
+n2gfl::ProblemSettings as_problem_settings(const Rcpp::List& control) {
+  n2gfl::ProblemSettings s;
   s.family = Rcpp::as<std::string>(control["family"]);
-  s.penalty = as_core_penalty(Rcpp::as<std::string>(control["penalty"]));
-  s.algorithm = as_core_algorithm(Rcpp::as<std::string>(control["algorithm"]));
   s.sign = as_core_sign(Rcpp::as<std::string>(control["sign"]));
   s.standardize = Rcpp::as<bool>(control["standardize"]);
   s.intercept = Rcpp::as<bool>(control["intercept"]);
+  s.threads = Rcpp::as<int>(control["threads"]);
+  return s;
+}
+
+n2gfl::PathSettings as_path_settings(const Rcpp::List& control) {
+  n2gfl::PathSettings s;
+  s.penalty = n2gfl::penalty_named(Rcpp::as<std::string>(control["penalty"]));
+  s.algorithm = as_core_algorithm(Rcpp::as<std::string>(control["algorithm"]));
   s.thresh = Rcpp::as<double>(control["thresh"]);
   s.lambda_min_ratio = Rcpp::as<double>(control["lambda.min.ratio"]);
   s.max_iterations = Rcpp::as<int>(control["maxit"]);
-  s.threads = Rcpp::as<int>(control["threads"]);
   s.nlambda1 = Rcpp::as<int>(control["nlambda1"]);
   s.nlambda2 = Rcpp::as<int>(control["nlambda2"]);
   return s;
@@ -52,12 +54,12 @@ n2gfl::Design as_design(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map) {
   return design;
 }
 
-// Calls make(), which makes a path, and words the core's errors with the names of R's arguments.
-// R/problem.R words NotFinite, because it looks for the value.
-template <class Make>
-auto worded(const Make& make) {
+// Prepares the problem, and words the core's errors with the names of R's arguments. R/problem.R
+// words NotFinite, because it looks for the value.
+std::unique_ptr<n2gfl::Problem> make_problem(n2gfl::Inputs inputs, const n2gfl::Graph& graph,
+                                             n2gfl::Poll& poll) {
   try {
-    return make();
+    return std::make_unique<n2gfl::Problem>(std::move(inputs), graph, poll);
   } catch (const n2gfl::NothingLeft&) {
     Rcpp::stop(
         "`covariates` already fit `y` without error, but something must be left for `x` to fit.");
@@ -79,7 +81,7 @@ Removed removed_effects(const n2gfl::Design& design, const Rcpp::Nullable<Rcpp::
 // Collects the fits of a grid's rows as the vectors of R's result.
 class Collector {
  public:
-  explicit Collector(Removed removed) : removed_(std::move(removed)) {}
+  Collector(Removed removed, const n2gfl::Loss& loss) : removed_(std::move(removed)), loss_(&loss) {}
 
   void add(const n2gfl::Penalties& row, const n2gfl::Fit& fit) {
     lambda1_.push_back(row.lambda1);
@@ -104,7 +106,8 @@ class Collector {
   Rcpp::List result(double nulldev, double passes, const Rcpp::IntegerMatrix& effects) const {
     using Rcpp::Named;
     return Rcpp::List::create(
-        Named("a0") = intercept_, Named("gamma") = gamma_, Named("beta_i") = index_,
+        Named("a0") = intercept_, Named("gamma") = gamma_, Named("own") = own(),
+        Named("beta_i") = index_,
         Named("beta_p") = starts_, Named("beta_x") = value_, Named("lambda1") = lambda1_,
         Named("lambda2") = lambda2_, Named("df") = pieces_, Named("regions") = regions_,
         Named("nonzero") = nonzero_, Named("dev_ratio") = deviance_ratio_, Named("gap") = gap_,
@@ -113,6 +116,13 @@ class Collector {
   }
 
  private:
+  // One column per fit; no rows if the loss has no parameters of its own.
+  Rcpp::NumericMatrix own() const {
+    const int fits = static_cast<int>(intercept_.size());
+    const int rows = fits > 0 ? static_cast<int>(own_.size()) / fits : 0;
+    return Rcpp::NumericMatrix(rows, fits, own_.begin());
+  }
+
   // Covariates that were removed from x get the coefficients that beta implies, so that predictions
   // need X and Z only: X beta - (Z - centre) B beta = X beta + (Z - centre) gamma.
   void add_unpenalised(const n2gfl::Fit& fit) {
@@ -124,12 +134,16 @@ class Collector {
         gamma -= fit.value[k] * removed_.effects.col(fit.index[k]);
       intercept -= removed_.centre.dot(gamma);
     }
+    Eigen::VectorXd own = fit.own;
+    loss_->leave_out(intercept, own);
+    own_.insert(own_.end(), own.data(), own.data() + own.size());
     intercept_.push_back(intercept);
     gamma_.insert(gamma_.end(), gamma.data(), gamma.data() + gamma.size());
   }
 
   Removed removed_;
-  std::vector<double> lambda1_, lambda2_, intercept_, gamma_, deviance_ratio_, gap_, value_;
+  const n2gfl::Loss* loss_;
+  std::vector<double> lambda1_, lambda2_, intercept_, gamma_, own_, deviance_ratio_, gap_, value_;
   std::vector<int> pieces_, regions_, nonzero_, iterations_, index_, starts_{0};
   std::vector<bool> converged_;
   std::unordered_set<int> entered_;
@@ -137,11 +151,11 @@ class Collector {
 
 // For R/sign_check.R: how many features have a t statistic beyond each of `limits`, against the
 // sign constraint and along with it.
-Rcpp::IntegerMatrix strong_effects(const n2gfl::Path& path, const Rcpp::List& control) {
+Rcpp::IntegerMatrix strong_effects(const n2gfl::Problem& problem, const Rcpp::List& control) {
   const Rcpp::NumericVector limits = control["strong"];
   Rcpp::IntegerMatrix count(2, static_cast<int>(limits.size()));
   for (int k = 0; k < count.ncol(); ++k) {
-    const n2gfl::Effects found = path.strong_effects(limits[k]);
+    const n2gfl::Effects found = problem.strong_effects(limits[k]);
     count(0, k) = found.against;
     count(1, k) = found.along;
   }
@@ -163,7 +177,7 @@ std::vector<n2gfl::Penalties> pairs(const std::vector<double>& lambda1,
 // more than that many features have entered (stability selection needs no more), or infinite.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
-                        const Eigen::VectorXd& y, const Eigen::VectorXd& weights,
+                        const Eigen::MatrixXd& y, const Eigen::VectorXd& weights,
                         const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates,
                         const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor,
                         const std::vector<double>& lambda1, const std::vector<double>& lambda2,
@@ -172,12 +186,12 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
   const n2gfl::Graph core_graph = as_core_graph(graph);
   n2gfl::Poll poll = interrupt_poll(alive);
   n2gfl::Design design = as_design(x, map);
-  Collector fits(removed_effects(design, map));
-  const auto made = worded([&] {
-    return std::make_unique<n2gfl::Path>(std::move(design), y, weights, offset, covariates,
-                                         core_graph, penalty_factor, as_settings(control), poll);
-  });
-  n2gfl::Path& path = *made;
+  Removed removed = removed_effects(design, map);
+  const auto problem = make_problem({std::move(design), y, weights, offset, covariates,
+                                     penalty_factor, as_problem_settings(control)},
+                                    core_graph, poll);
+  n2gfl::Path path(*problem, as_path_settings(control));
+  Collector fits(std::move(removed), problem->loss());
   const std::vector<n2gfl::Penalties> grid =
       paired ? pairs(lambda1, lambda2) : path.grid(lambda1, lambda2);
   const int rows = static_cast<int>(grid.size());
@@ -188,29 +202,28 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
     }
     fits.add(grid[row], path.fit(grid[row]));
   }
-  return fits.result(2 * weights.sum() * path.null_loss(), path.passes(),
-                     strong_effects(path, control));
+  return fits.result(2 * weights.sum() * problem->null_loss(), problem->passes(),
+                     strong_effects(*problem, control));
 }
 
 // What is known of a problem before any fit: the largest lambda1 for each lambda2, and the features
 // with a strong effect.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List null_model_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
-                          const Eigen::VectorXd& y, const Eigen::VectorXd& weights,
+                          const Eigen::MatrixXd& y, const Eigen::VectorXd& weights,
                           const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates,
                           const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor,
                           const std::vector<double>& lambda2, const Rcpp::List& control) {
   const n2gfl::Graph core_graph = as_core_graph(graph);
   n2gfl::Poll poll = interrupt_poll();
-  const auto made = worded([&] {
-    return std::make_unique<n2gfl::Path>(as_design(x, map), y, weights, offset, covariates,
-                                         core_graph, penalty_factor, as_settings(control), poll);
-  });
-  n2gfl::Path& path = *made;
+  const auto problem = make_problem({as_design(x, map), y, weights, offset, covariates,
+                                     penalty_factor, as_problem_settings(control)},
+                                    core_graph, poll);
+  n2gfl::Path path(*problem, as_path_settings(control));
   Rcpp::NumericVector largest(lambda2.size());
   for (std::size_t k = 0; k < lambda2.size(); ++k) largest[k] = path.lambda1_max(lambda2[k]);
   return Rcpp::List::create(Rcpp::Named("lambda_max") = largest,
-                            Rcpp::Named("effects") = strong_effects(path, control));
+                            Rcpp::Named("effects") = strong_effects(*problem, control));
 }
 
 // Does not allocate the logical matrix of is.finite().

@@ -4,9 +4,12 @@
 #include "data/design.hpp"
 #include "graph/graph.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace testing {
@@ -43,6 +46,23 @@ inline MatrixXd uniform_matrix(Random& random, int rows, int cols, double from, 
   MatrixXd m(rows, cols);
   for (int j = 0; j < cols; ++j) m.col(j) = uniform_vector(random, rows, from, to);
   return m;
+}
+
+const char* const kFamilies[] = {"gaussian", "binomial", "poisson", "cox", "ordinal"};
+
+// A response of a family, one row per observation, with ties and two strata for "cox".
+inline MatrixXd random_response(Random& random, const std::string& family, int n) {
+  MatrixXd y = uniform_matrix(random, n, family == "cox" ? 3 : 1, -2, 2);
+  for (int i = 0; i < n; ++i) {
+    if (family == "binomial") y(i, 0) = y(i, 0) > 0 ? 1 : -1;
+    if (family == "poisson") y(i, 0) = std::max(0.0, std::floor(3 * y(i, 0)));
+    if (family == "ordinal") y(i, 0) = i < 4 ? i + 1 : 1 + below(random, 4);  // all levels occur
+    if (family != "cox") continue;
+    y(i, 0) = 1 + below(random, n);
+    y(i, 1) = i == 0 || y(i, 1) > -0.5 ? 1 : 0;
+    y(i, 2) = y(i, 2) > 0.8 ? 2 : 1;
+  }
+  return y;
 }
 
 inline n2gfl::Graph chain(int n, double weight = 1) {

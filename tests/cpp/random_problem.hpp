@@ -5,6 +5,7 @@
 #include "random_data.hpp"
 #include "reference_loss.hpp"
 
+#include "data/problem.hpp"
 #include "loss/families.hpp"
 #include "solve/path.hpp"
 
@@ -12,15 +13,28 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace testing {
+
+struct Settings : n2gfl::ProblemSettings, n2gfl::PathSettings {};
+
+// A path with the problem that it refers to.
+struct PathWithProblem {
+  PathWithProblem(n2gfl::Inputs inputs, const n2gfl::Graph& graph, const Settings& settings,
+                  n2gfl::Poll& poll)
+      : problem(std::move(inputs), graph, poll), path(problem, settings) {}
+
+  n2gfl::Problem problem;
+  n2gfl::Path path;
+};
 
 struct Problem {
   MatrixXd x, covariates;
   VectorXd y, weights, offset, factor;
   MatrixXd more;  // further columns of the response: status and stratum of a time
   n2gfl::Graph graph;
-  n2gfl::Settings settings;
+  Settings settings;
 
   int rows() const { return static_cast<int>(x.rows()); }
   int features() const { return static_cast<int>(x.cols()); }
@@ -33,12 +47,17 @@ struct Problem {
     return all;
   }
 
-  std::unique_ptr<n2gfl::Path> path(n2gfl::Poll& poll) const {
+  n2gfl::Inputs inputs(const n2gfl::Design& design) const {
+    return {design, response(), weights, offset, covariates, factor, settings};
+  }
+
+  // Each path keeps its problem alive.
+  std::shared_ptr<n2gfl::Path> path(n2gfl::Poll& poll) const {
     return path(n2gfl::Design::dense(x.data(), rows(), features()), poll);
   }
-  std::unique_ptr<n2gfl::Path> path(const n2gfl::Design& design, n2gfl::Poll& poll) const {
-    return std::make_unique<n2gfl::Path>(design, response(), weights, offset, covariates, graph, factor,
-                                         settings, poll);
+  std::shared_ptr<n2gfl::Path> path(const n2gfl::Design& design, n2gfl::Poll& poll) const {
+    const auto both = std::make_shared<PathWithProblem>(inputs(design), graph, settings, poll);
+    return {both, &both->path};
   }
 
   // The order of magnitude of the largest useful lambda1.

@@ -21,9 +21,9 @@ namespace {
 
 // [vignette]
 // Counts: l(y, eta) = exp(eta) - y eta + y log y - y, half the deviance and never negative.
-class PoissonLoss final : public n2gfl::Loss {
+class PoissonLoss final : public n2gfl::SeparableLoss {
  public:
-  using Loss::Loss;
+  using SeparableLoss::SeparableLoss;
 
   double evaluate(const VectorXd& eta, VectorXd& residual, VectorXd* curvature) const override {
     const ArrayXd mean = eta.array().exp();
@@ -43,8 +43,6 @@ class PoissonLoss final : public n2gfl::Loss {
     }
     return value;
   }
-
-  double saturated() const override { return 0.0; }
 
  private:
   ArrayXd entropy() const {  // y log y - y

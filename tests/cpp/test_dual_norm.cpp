@@ -299,9 +299,10 @@ TEST(what_is_no_number_proves_nothing) {
   left.add(none, 0.0);
   CHECK(left.unpenalised == kInfinity);
   Instance plain(vec({1, 2}), vec({1, 1}), testing::chain(2), 0.5, true);
-  const VectorXd residual = plain.model.null_residual;
+  const n2gfl::DualPoint residual{plain.model.null_residual, {}};
+  const n2gfl::DualPoint no_number{none * residual.theta, {}};
   CHECK(n2gfl::relative_gap(plain.model, none, residual, {}, 0) == kInfinity);
-  CHECK(n2gfl::relative_gap(plain.model, 1, none * residual, {}, 0) == kInfinity);
+  CHECK(n2gfl::relative_gap(plain.model, 1, no_number, {}, 0) == kInfinity);
   CHECK(n2gfl::relative_gap(plain.model, 1, residual, {none, 0}, 0) == kInfinity);
   const auto logistic = n2gfl::BinomialLoss(vec({1, -1}), vec({1, 1}));
   CHECK(logistic.dual(vec({none, 0})) == -kInfinity);

@@ -5,6 +5,7 @@
 #include "random_problem.hpp"
 
 #include "penalty/fused_penalty.hpp"
+#include "solve/fallback_solver.hpp"
 #include "solve/region_pursuit.hpp"
 
 #include <algorithm>
@@ -50,12 +51,13 @@ struct Judge {
   // The fit is certified, with the intercept and the coefficients of covariates that it reports.
   void check(double lambda1, double lambda2, const Fit& fit) {
     const VectorXd beta = dense_beta(fit, problem.features()), eta = problem.x * beta;
-    VectorXd residual, products;
+    VectorXd products;
     n2gfl::FusedPenalty penalty(*model);
     penalty.set(lambda1, lambda2);
-    const double objective = profile.evaluate(eta, residual) + penalty.value(beta);
+    const n2gfl::Evaluation at = profile.evaluate(eta);
+    const double objective = at.loss() + penalty.value(beta);
     CHECK(fit.converged && fit.gap <= 1e-6);
-    CHECK(penalty.gap(beta, residual, objective, 1e-6, products) <= 1e-6);
+    CHECK(penalty.gap(beta, at, objective, 1e-6, products) <= 1e-6);
     CHECK_NEAR(objective_of(problem, lambda1, lambda2, fit), objective, 1e-9 * model->null_value);
     for (int i = 0; i < problem.features(); ++i) {
       CHECK(beta[i] >= 0 || problem.settings.sign == Sign::free);
@@ -143,7 +145,9 @@ TEST(fits_with_many_regions_are_handed_over_and_certified) {
     const double lambda1 = 0.01 * p.scale(), lambda2 = 0.1 * lambda1;
     Judge judge(p);
     n2gfl::RegionPursuit pursuit(*judge.model);
-    CHECK(pursuit.solve(lambda1, lambda2, 1e-6, 10000).gave_up);
+    n2gfl::FallbackSolver solver(*judge.model, pursuit);
+    solver.solve(lambda1, lambda2, 1e-6, 10000);
+    CHECK(solver.handed_over());
 
     Poll poll;
     const Fit fit = p.path(poll)->fit({lambda1, lambda2});

@@ -2,8 +2,8 @@
 #include "check.hpp"
 #include "random_problem.hpp"
 
+#include "data/regions.hpp"
 #include "loss/gaussian_loss.hpp"
-#include "solve/regions.hpp"
 
 #include <algorithm>
 #include <numeric>

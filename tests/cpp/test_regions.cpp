@@ -3,10 +3,10 @@
 #include "check.hpp"
 #include "example_model.hpp"
 
+#include "data/regions.hpp"
 #include "graph/parts.hpp"
 #include "penalty/dual_norm.hpp"
 #include "solve/region_balance.hpp"
-#include "solve/regions.hpp"
 #include "solve/working_set.hpp"
 
 #include <algorithm>

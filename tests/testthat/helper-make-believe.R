@@ -61,6 +61,6 @@ make_cv <- function(fit, index = c(min = 5L, `1se` = 3L, es = 4L), type.measure 
          edge = edge, type.measure = type.measure,
          name = measure_label(type.measure, fit$family), foldid = foldid,
          fold.fits = rep(list(fold), 3), fit.preval = NULL, n2gfl.fit = fit, nested = nested),
-    class = "cv.n2gfl"
+    class = "n2gfl_cv"
   )
 }

@@ -133,10 +133,10 @@ write_bytes <- function(bytes, file) {
 stored_affine <- function(order, dim, size = c(2, 2, 2)) {
   letters <- strsplit(order, "")[[1]]
   axis <- c(R = 1, L = 1, A = 2, P = 2, S = 3, I = 3)[letters]
-  direction <- ifelse(letters %in% c("R", "A", "S"), 1, -1)
+  sign <- ifelse(letters %in% c("R", "A", "S"), 1, -1)
   affine <- diag(4)
   affine[1:3, 1:3] <- 0
-  for (k in 1:3) affine[axis[k], k] <- direction[k] * size[axis[k]]
+  for (k in 1:3) affine[axis[k], k] <- sign[k] * size[axis[k]]
   affine[1:3, 4] <- -affine[1:3, 1:3] %*% ((dim - 1) / 2) + c(3, -5, 7)
   affine
 }

@@ -76,7 +76,7 @@ test_that("print shows the choices, the honest estimate and the edge", {
 test_that("summaries are tables, and print them", {
   fit <- path_fit(c(0.1, 0.05))
   short <- summary(fit)
-  expect_s3_class(short, "summary.n2gfl")
+  expect_s3_class(short, "n2gfl_summary")
   expect_identical(short$table$lambda2, c(0.1, 0.05))
   expect_identical(short$table$fits, c(6L, 6L))
   expect_equal(short$table$bic, c(min(BIC(fit)[1:6]), min(BIC(fit)[7:12])))
@@ -84,7 +84,7 @@ test_that("summaries are tables, and print them", {
   fit$grid$converged[4] <- FALSE
   expect_snapshot(print(summary(fit)))
   cv <- summary(make_cv(path_fit(c(0.1, 0.05)), c(min = 5L, `1se` = 5L, es = 2L)))
-  expect_s3_class(cv, "summary.cv.n2gfl")
+  expect_s3_class(cv, "n2gfl_cv_summary")
   expect_identical(cv$table$row, c(2L, 5L, 7L))
   expect_identical(cv$table$choice, c("es", "min, 1se", ""))
   expect_snapshot(print(cv))

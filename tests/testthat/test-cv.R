@@ -99,7 +99,7 @@ test_that("the grid and the full fit are n2gfl()'s", {
   both <- setdiff(names(fit), "call")
   expect_identical(unclass(cv$n2gfl.fit)[both], unclass(fit)[both])
   expect_s3_class(cv$n2gfl.fit, "n2gfl")
-  expect_s3_class(cv, "cv.n2gfl")
+  expect_s3_class(cv, "n2gfl_cv")
   for (part in c("cvm", "cvsd", "cvup", "cvlo", "nzero", "mdc")) expect_length(cv[[part]], 15)
   expect_identical(dim(cv$es), c(15L, 2L))
   expect_identical(names(cv$index), c("min", "1se", "es"))

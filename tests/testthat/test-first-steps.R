@@ -22,7 +22,7 @@ test_that("the lasso needs no graph", {
   lasso <- n2gfl(p$x, p$y, lambda2 = 0, nlambda1 = 5)
   with_graph <- n2gfl(p$x, p$y, graph_chain(12), lambda2 = 0, nlambda1 = 5)
   expect_equal(lasso$beta, with_graph$beta, tolerance = 1e-6)
-  expect_s3_class(cv.n2gfl(p$x, p$y, lambda2 = 0, nlambda1 = 5, nfolds = 3), "cv.n2gfl")
+  expect_s3_class(cv.n2gfl(p$x, p$y, lambda2 = 0, nlambda1 = 5, nfolds = 3), "n2gfl_cv")
   expect_equal(lambda_max(p$x, p$y), lambda_max(p$x, p$y, graph_chain(12)))
   expect_snapshot({
     refusal(n2gfl(p$x, p$y))
@@ -144,7 +144,7 @@ test_that("stability selection's own lambda2 is that of the deconfounded feature
   controls <- rep(c(TRUE, FALSE), 20)
   given <- list(p$x, p$y, graph_chain(12), covariates = cbind(age), deconfound = "controls",
                 controls = controls)
-  selection <- do.call(stabsel.n2gfl, c(given, list(cutoff = 0.8, q = 6, B = 2)))
+  selection <- do.call(stability_selection, c(given, list(cutoff = 0.8, q = 6, B = 2)))
   expect_equal(selection$lambda2, 0.03 * do.call(lambda_max, given))
   plain <- lambda_max(p$x, p$y, graph_chain(12), covariates = cbind(age))
   expect_gt(abs(selection$lambda2 / (0.03 * plain) - 1), 0.01)

@@ -52,8 +52,8 @@ test_that("only the files of the kinds ask for the class of a space", {
     if (is.character(code)) return(intersect(code, names(places())))
     if (is.call(code)) unlist(lapply(as.list(code), look))
   }
-  # space.R makes the spaces of volumes.
-  for (file in files[!grepl("^place|^space\\.R$", basename(files))]) {
+  # image-space.R makes the spaces of volumes.
+  for (file in files[!grepl("^place|^image-space\\.R$", basename(files))]) {
     lines <- as.list(parse(file, keep.source = FALSE))
     expect_identical(as.character(unlist(lapply(lines, look))), character(0),
                      label = basename(file))

@@ -10,7 +10,7 @@ made_up_cv <- function(images, selected, rows = 2) {
                         grid = data.frame(lambda1 = rows:1, lambda2 = 0)), class = "n2gfl")
   structure(list(n2gfl.fit = fit, index = c(min = rows, `1se` = 1L, es = NA),
                  fold.fits = lapply(selected, function(values) list(beta = beta(values)))),
-            class = "cv.n2gfl")
+            class = "n2gfl_cv")
 }
 
 test_that("the overlap is what all folds select, not only those that are drawn", {

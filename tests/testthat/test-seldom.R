@@ -75,11 +75,11 @@ test_that("a compressed pair with many subjects is refused", {
   expect_error(read_images(paste0(pair, ".gz")), "not the compressed pair")
 })
 
-test_that("separate parts of a mask are counted when images are printed", {
+test_that("components of a mask are counted when images are printed", {
   values <- array(0, c(13, 3, 3, 2))
   for (k in seq(1, 13, by = 2)) values[k, , , ] <- withr::with_seed(k, runif(18, 1, 2))
   images <- read_images(values)
-  expect_output(print(images), "7 separate parts (9, 9, 9, 9, 9, ...)", fixed = TRUE)
+  expect_output(print(images), "7 separate components (9, 9, 9, 9, 9, ...)", fixed = TRUE)
 })
 
 test_that("maps of probabilities, flat images and images with empty dimensions are drawn", {
@@ -87,7 +87,7 @@ test_that("maps of probabilities, flat images and images with empty dimensions a
   local_device()
   images <- read_images(array(rnorm(6 * 6 * 4 * 20, 2), c(6, 6, 4, 20)), threshold = 0)
   y <- rowSums(images$x[, 20:23]) + rnorm(20)
-  selection <- stabsel.n2gfl(images, y, q = 8, cutoff = 0.7, B = 3)
+  selection <- stability_selection(images, y, q = 8, cutoff = 0.7, B = 3)
   expect_silent(plot_map(selection, template = images, threshold = 0))
   volume <- RNifti::asNifti(array(rnorm(64), c(4, 4, 4, 1)))
   expect_silent(plot_map(volume))

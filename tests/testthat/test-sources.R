@@ -22,5 +22,5 @@ test_that("one function knows where an object keeps its fit", {
     # the constructors name the field
     rep(basename(file), sum(grepl("n2gfl[.]fit\\b(?! = )", code, perl = TRUE)))
   }))
-  expect_identical(uses, "choice.R")
+  expect_identical(uses, "fit-choice.R")
 })

@@ -42,8 +42,8 @@ test_that("choices of stability are checked", {
   expect_snapshot(refusal(stability(runs, level = 95)))
   expect_snapshot(refusal(plot(stability(cv), measures = "kappas")))
   expect_snapshot(refusal(plot(stability(cv), type = "map")))
-  resampled <- perturb.n2gfl(x, y, graph_chain(4), perturb = "cv", B = 3, lambda1 = c(0.1, 0.01),
-                             lambda2 = 0.1)
+  resampled <- perturb_fits(x, y, graph_chain(4), perturb = "cv", B = 3, lambda1 = c(0.1, 0.01),
+                            lambda2 = 0.1)
   expect_snapshot(refusal(plot(stability(resampled), type = "tradeoff")))
   expect_snapshot(refusal(mDC(resampled, s = "lambda.min")))
 })
@@ -60,7 +60,7 @@ test_that("comparisons need two comparable things", {
 })
 
 test_that("perturbations are checked", {
-  perturb <- function(...) perturb.n2gfl(x, y, graph_chain(4), ..., lambda2 = 0.1)
+  perturb <- function(...) perturb_fits(x, y, graph_chain(4), ..., lambda2 = 0.1)
   expect_snapshot(refusal(perturb(perturb = "shake")))
   expect_snapshot(refusal(perturb(B = -1)))
   expect_snapshot(refusal(perturb(B = 1)))
@@ -68,25 +68,25 @@ test_that("perturbations are checked", {
   expect_snapshot(refusal(perturb(lambda = 1)))
   expect_snapshot(refusal(perturb(group = 1:3)))
   rare <- factor(rep(c("case", "control"), c(1, 19)))
-  expect_snapshot(refusal(perturb.n2gfl(x, rare, graph_chain(4), family = "binomial",
-                                        perturb = "jackknife")))
+  expect_snapshot(refusal(perturb_fits(x, rare, graph_chain(4), family = "binomial",
+                                       perturb = "jackknife")))
 })
 
 test_that("two of cutoff, q and PFER are needed, and must be possible", {
-  expect_snapshot(refusal(stabsel_bound(100, cutoff = 0.8)))
-  expect_snapshot(refusal(stabsel_bound(100, cutoff = 0.8, q = 5, PFER = 1)))
-  expect_snapshot(refusal(stabsel_bound(100, cutoff = 0.5, q = 5)))
-  expect_snapshot(refusal(stabsel_bound(100, cutoff = 1.2, q = 5)))
-  expect_snapshot(refusal(stabsel_bound(100, cutoff = 0.8, q = 101)))
-  expect_snapshot(refusal(stabsel_bound(100, cutoff = 0.8, q = -3)))
-  expect_snapshot(refusal(stabsel_bound(100, cutoff = 0.8, PFER = 0)))
-  expect_snapshot(refusal(stabsel_bound(100, cutoff = 0.6, q = 80)))
-  expect_snapshot(refusal(stabsel_bound(100, q = 50, PFER = 0.1)))
-  expect_snapshot(refusal(stabsel_bound(100, cutoff = 0.8, PFER = 1e-6)))
-  expect_snapshot(refusal(stabsel_bound(100, cutoff = 0.8, q = 90, assumption = "r-concave")))
-  expect_snapshot(refusal(stabsel_bound(100, cutoff = 0.8, q = 5, assumption = "convex")))
-  expect_snapshot(refusal(stabsel_bound(100, cutoff = 0.8, q = 5, B = 1)))
-  select <- function(...) stabsel.n2gfl(x, y, graph_chain(4), cutoff = 0.8, q = 2, ...)
+  expect_snapshot(refusal(stability_bound(100, cutoff = 0.8)))
+  expect_snapshot(refusal(stability_bound(100, cutoff = 0.8, q = 5, PFER = 1)))
+  expect_snapshot(refusal(stability_bound(100, cutoff = 0.5, q = 5)))
+  expect_snapshot(refusal(stability_bound(100, cutoff = 1.2, q = 5)))
+  expect_snapshot(refusal(stability_bound(100, cutoff = 0.8, q = 101)))
+  expect_snapshot(refusal(stability_bound(100, cutoff = 0.8, q = -3)))
+  expect_snapshot(refusal(stability_bound(100, cutoff = 0.8, PFER = 0)))
+  expect_snapshot(refusal(stability_bound(100, cutoff = 0.6, q = 80)))
+  expect_snapshot(refusal(stability_bound(100, q = 50, PFER = 0.1)))
+  expect_snapshot(refusal(stability_bound(100, cutoff = 0.8, PFER = 1e-6)))
+  expect_snapshot(refusal(stability_bound(100, cutoff = 0.8, q = 90, assumption = "r-concave")))
+  expect_snapshot(refusal(stability_bound(100, cutoff = 0.8, q = 5, assumption = "convex")))
+  expect_snapshot(refusal(stability_bound(100, cutoff = 0.8, q = 5, B = 1)))
+  select <- function(...) stability_selection(x, y, graph_chain(4), cutoff = 0.8, q = 2, ...)
   expect_snapshot(refusal(select(lambda1 = 1)))
   expect_snapshot(refusal(select(lambda2 = c(2, 1))))
   expect_snapshot(refusal(select(lambda = 1)))
@@ -99,8 +99,8 @@ test_that("a comparison by `s` asks for `s1` or `s2`", {
 })
 
 test_that("perturbed runs are drawn by their stability", {
-  runs <- perturb.n2gfl(x, y, graph_chain(4), perturb = "cv", B = 3, lambda1 = c(0.1, 0.01),
-                        lambda2 = 0.1)
+  runs <- perturb_fits(x, y, graph_chain(4), perturb = "cv", B = 3, lambda1 = c(0.1, 0.01),
+                       lambda2 = 0.1)
   grDevices::pdf(withr::local_tempfile(fileext = ".pdf"))
   withr::defer(grDevices::dev.off())
   expect_identical(plot(runs, which = "mdc"), runs)

@@ -128,8 +128,8 @@ test_that("perturbations draw as documented, class by class and group by group",
 
 test_that("perturbed runs are the fits with the drawn weights", {
   withr::local_seed(13)
-  runs <- perturb.n2gfl(data$x, data$y, data$graph, perturb = "bootstrap", B = 4, nlambda1 = 5,
-                        lambda2 = 0.1)
+  runs <- perturb_fits(data$x, data$y, data$graph, perturb = "bootstrap", B = 4, nlambda1 = 5,
+                       lambda2 = 0.1)
   expect_identical(dim(runs$runs), c(60L, 4L))
   again <- n2gfl(data$x, data$y, data$graph, weights = runs$runs[, 3],
                  lambda1 = runs$grid$lambda1, lambda2 = 0.1)
@@ -141,8 +141,8 @@ test_that("perturbed runs are the fits with the drawn weights", {
   expect_lte(max(unlist(lapply(runs$fold.fits, `[[`, "gap"))), 1e-6)
   expect_equal(stability(runs)$mdc, runs$mdc)
   expect_output(print(runs), "4 runs \\(bootstrap\\)")
-  jackknife <- perturb.n2gfl(data$x, data$y, data$graph, perturb = "jackknife", nlambda1 = 3,
-                             lambda2 = 0.1)
+  jackknife <- perturb_fits(data$x, data$y, data$graph, perturb = "jackknife", nlambda1 = 3,
+                            lambda2 = 0.1)
   expect_length(jackknife$fold.fits, 60)
 })
 
@@ -168,8 +168,8 @@ test_that("resampled paths go on from a checkpoint with the same runs", {
   folder <- withr::local_tempfile()
   resample <- function(seed, ...) {
     withr::local_seed(seed)
-    perturb.n2gfl(data$x, data$y, data$graph, perturb = "subsample", B = 4, nlambda1 = 4,
-                  lambda2 = 0.1, ...)
+    perturb_fits(data$x, data$y, data$graph, perturb = "subsample", B = 4, nlambda1 = 4,
+                 lambda2 = 0.1, ...)
   }
   plain <- resample(14)
   first <- resample(14, checkpoint = folder)

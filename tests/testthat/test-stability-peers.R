@@ -31,7 +31,7 @@ test_that("the panel agrees with stabm on 100 random selections", {
 # Cutoff, q and bound of both packages.
 both_bounds <- function(...) {
   theirs <- stabs::stabsel_parameters(...)
-  ours <- stabsel_bound(...)
+  ours <- stability_bound(...)
   rbind(unlist(ours[c("cutoff", "q", "PFER")]), unlist(theirs[c("cutoff", "q", "PFER")]))
 }
 
@@ -90,8 +90,8 @@ test_that("without fusion and signs the selections are those of stabs with glmne
   y <- drop(x[, 1:4] %*% c(1, -1, 0.6, 0.4)) + rnorm(n)
   for (sampling.type in c("SS", "MB")) {
     withr::local_seed(54)
-    ours <- stabsel.n2gfl(x, y, graph_chain(25), cutoff = 0.8, q = 6, B = 10, lambda2 = 0,
-                          sign = "free", sampling.type = sampling.type, thresh = 1e-10)
+    ours <- stability_selection(x, y, graph_chain(25), cutoff = 0.8, q = 6, B = 10, lambda2 = 0,
+                                sign = "free", sampling.type = sampling.type, thresh = 1e-10)
     withr::local_seed(54)
     folds <- replicate(10, make_folds(rep(1, n), 2) == 1) + 0
     theirs <- stabs::stabsel(x, y, fitfun = first_features, cutoff = 0.8, q = 6, B = 10,

@@ -43,11 +43,11 @@ test_that("both forms of ES agree with the reference", {
 })
 
 test_that("the bounds of stability selection agree with the reference", {
-  bound <- function(...) stabsel_bound(p = 1000, q = 30, cutoff = .75, ...)$PFER
+  bound <- function(...) stability_bound(p = 1000, q = 30, cutoff = .75, ...)$PFER
   expect_equal(bound(assumption = "none"), 1.8)
   expect_equal(bound(assumption = "unimodal"), .918, tolerance = 1e-3)
   expect_equal(bound(assumption = "r-concave"), .223, tolerance = 2e-3)
-  cutoff <- function(...) stabsel_bound(p = 2527, q = 50, PFER = 1, ...)$cutoff
+  cutoff <- function(...) stability_bound(p = 2527, q = 50, PFER = 1, ...)$cutoff
   expect_equal(cutoff(assumption = "unimodal"), .76)
   expect_equal(cutoff(assumption = "r-concave"), .57)
 })

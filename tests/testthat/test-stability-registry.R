@@ -57,7 +57,7 @@ test_that("only the registry names measures", {
     if (identical(code[[1]], quote(`function`))) return(look(code[[3]]))
     unlist(lapply(as.list(code), look))
   }
-  for (file in c("stability.R", "plot_stability.R", "compare_stability.R", "runs.R")) {
+  for (file in c("stability.R", "plot-stability.R", "stability-compare.R", "stability-runs.R")) {
     lines <- as.list(parse(test_path("..", "..", "R", file), keep.source = FALSE))
     expect_identical(as.character(unlist(lapply(lines, look))), character(0), label = file)
   }

@@ -24,7 +24,7 @@ test_that("interrupts at random moments stop fits, selections and reading, and h
   expect_interrupts(interrupt_trial(function() n2gfl(x, y, graph, thresh = 1e-8), data, 3, 402))
   expect_interrupts(interrupt_trial(function() {
     set.seed(1)
-    stabsel.n2gfl(x, y, graph, q = 20, PFER = 1, B = 10)
+    stability_selection(x, y, graph, q = 20, PFER = 1, B = 10)
   }, data, 2, 403))
   expect_interrupts(interrupt_trial(function() read_images(files, threshold = 0), data, 3, 404))
 })

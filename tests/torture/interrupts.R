@@ -30,13 +30,13 @@ trials <- list(
   `cv.n2gfl, multicore, Ctrl-C` = list(run = function() {
     cv.n2gfl(x, y, graph, nlambda1 = 10, nlambda2 = 2, foldid = rep(1:6, 10))
   }, plan = "multicore", all = TRUE),
-  `stabsel.n2gfl` = list(run = function() {
+  `stability_selection` = list(run = function() {
     set.seed(1)
-    stabsel.n2gfl(x, y, graph, q = 20, PFER = 1, B = 10)
+    stability_selection(x, y, graph, q = 20, PFER = 1, B = 10)
   }),
-  `stabsel.n2gfl, multicore` = list(run = function() {
+  `stability_selection, multicore` = list(run = function() {
     set.seed(1)
-    stabsel.n2gfl(x, y, graph, q = 20, PFER = 1, B = 5)
+    stability_selection(x, y, graph, q = 20, PFER = 1, B = 5)
   }, plan = "multicore"),
   `answers of 8 MB, multicore` = list(run = answer, plan = "multicore"),
   `answers of 8 MB, multicore, Ctrl-C` = list(run = answer, plan = "multicore", all = TRUE),

@@ -13,7 +13,7 @@ cross <- function(checkpoint) {
 }
 halves <- function(checkpoint) {
   set.seed(seed)
-  stabsel.n2gfl(x, y, graph, q = 20, PFER = 1, B = 20, checkpoint = checkpoint)
+  stability_selection(x, y, graph, q = 20, PFER = 1, B = 20, checkpoint = checkpoint)
 }
 
 kill_line <- function(name, run, plan = "sequential") {
@@ -26,7 +26,7 @@ kill_line <- function(name, run, plan = "sequential") {
 }
 kill_line("cv.n2gfl", cross)
 kill_line("cv.n2gfl, multicore", cross, "multicore")
-kill_line("stabsel.n2gfl", halves)
+kill_line("stability_selection", halves)
 
 # A disk of some kilobytes, where mounting is allowed; the run goes on once there is room.
 full_disk <- function(kilobytes) {

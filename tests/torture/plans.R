@@ -9,8 +9,8 @@ calls <- list(
   n2gfl = function() n2gfl(x, y, graph, nlambda1 = 10),
   cv.n2gfl = function() cv.n2gfl(x, y, graph, nlambda1 = 10, nlambda2 = 2, nested = TRUE,
                                  nfolds = 4, nrepeats = 2, keep = TRUE),
-  perturb.n2gfl = function() perturb.n2gfl(x, y, graph, perturb = "bootstrap", nlambda1 = 10),
-  stabsel.n2gfl = function() stabsel.n2gfl(x, y, graph, q = 20, PFER = 1, B = 20))
+  perturb_fits = function() perturb_fits(x, y, graph, perturb = "bootstrap", nlambda1 = 10),
+  stability_selection = function() stability_selection(x, y, graph, q = 20, PFER = 1, B = 20))
 
 outcome <- function(call) {
   set.seed(seed)

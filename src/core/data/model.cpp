@@ -11,7 +11,9 @@ Model::Model(const Design& design, Profile& loss, const Graph& g, VectorXd u, bo
              bool has_intercept, int thread_count, Poll& interrupt)
     : x(design), profile(loss), graph(g), factor(std::move(u)), nonnegative(at_least_zero),
       intercept(has_intercept), threads(thread_count), poll(interrupt) {
-  null_value = profile.evaluate(VectorXd::Zero(x.rows()), null_residual);
+  const Evaluation null = profile.evaluate(VectorXd::Zero(x.rows()));
+  null_value = null.loss();
+  null_residual = null.residual();
   column_norm.resize(x.cols());
   null_gradient.resize(x.cols());
   VectorXd plain_norm(x.cols());  // NaN if the column has values that are not finite

@@ -6,16 +6,14 @@
 
 namespace n2gfl {
 
-class BinomialLoss final : public Loss {
+class BinomialLoss final : public SeparableLoss {
  public:
-  using Loss::Loss;
+  using SeparableLoss::SeparableLoss;
 
   double evaluate(const VectorXd& eta, VectorXd& residual, VectorXd* curvature) const override;
 
   // The entropy of u = theta y / omega, for 0 <= u <= 1.
   double dual(const VectorXd& theta) const override;
-
-  double saturated() const override { return 0.0; }
 
  private:
   static constexpr double kRounding = 1e-14;

@@ -9,7 +9,8 @@
 
 namespace n2gfl {
 
-std::unique_ptr<Loss> make_loss(const std::string& family, const VectorXd& response,
+// `response` has one row per observation; most families use its first column only.
+std::unique_ptr<Loss> make_loss(const std::string& family, const MatrixXd& response,
                                 const VectorXd& weights);
 
 }  // namespace n2gfl

@@ -17,4 +17,18 @@ double GaussianLoss::dual(const VectorXd& theta) const {
   return value;
 }
 
+double GaussianLoss::take_over(VectorXd& offset, bool intercept) {
+  double mean = 0;
+  if (intercept) {
+    const double far = y_.dot(omega_) / omega_.sum();
+    const double shift = offset.dot(omega_) / omega_.sum();
+    y_.array() -= far;
+    offset.array() -= shift;
+    mean = far - shift;
+  }
+  y_ -= offset;
+  offset.setZero();
+  return mean;
+}
+
 }  // namespace n2gfl

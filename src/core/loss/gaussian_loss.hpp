@@ -6,16 +6,19 @@
 
 namespace n2gfl {
 
-class GaussianLoss final : public Loss {
+class GaussianLoss final : public SeparableLoss {
  public:
-  using Loss::Loss;
+  using SeparableLoss::SeparableLoss;
 
   double evaluate(const VectorXd& eta, VectorXd& residual, VectorXd* curvature) const override;
 
   double dual(const VectorXd& theta) const override;
 
-  double saturated() const override { return 0.0; }
   bool quadratic() const override { return true; }
+
+  // The loss depends on y - offset only, and with an intercept the means of both do not matter.
+  // Subtracting them first avoids a loss of digits.
+  double take_over(VectorXd& offset, bool intercept) override;
 };
 
 }  // namespace n2gfl

@@ -1,6 +1,7 @@
 #include "loss/profile.hpp"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace n2gfl {
@@ -8,29 +9,46 @@ namespace n2gfl {
 Profile::Profile(const Loss& loss, const MatrixXd& unpenalised, VectorXd offset)
     : loss_(&loss), offset_(std::move(offset)) {
   orthonormalise(unpenalised);
-  part_.setZero(basis_.cols());
+  part_ = {VectorXd::Zero(basis_.cols()), loss.own_start()};
 }
 
-double Profile::evaluate(const VectorXd& eta, VectorXd& residual, VectorXd* curvature) {
-  base_ = eta + offset_;
-  const VectorXd along = basis_.transpose() * loss_->weights().cwiseProduct(base_);
-  double value = start(along, residual);
+Evaluation Profile::evaluate(const VectorXd& eta) {
+  const VectorXd base = eta + offset_;
+  const VectorXd along = basis_.transpose() * loss_->weights().cwiseProduct(base);
+  Free free;
+  Evaluation answer;
+  LossPoint& at = answer.at;
+  start(base, along, free, at);
   longest_step_ = kFirstLongestStep;
-  for (int it = 0; basis_.cols() > 0 && it < kMaxSteps; ++it) {
-    const VectorXd step = newton_step(residual);
-    const double size = (basis_ * step).cwiseAbs().maxCoeff();
-    const bool moved = advance(step, size, value, residual);
+  const bool newton = moving() + free.own.size() > 0 && std::isfinite(at.value);
+  for (int it = 0; newton && it < kMaxSteps; ++it) {
+    const Free step = newton_step(at);
+    const double size = size_of(step);
+    const bool moved = advance(base, step, size, free, at);
     if (!moved || loss_->quadratic() || size < kLastStep) break;
-    if (value <= kNothing * first_value_) break;  // separated classes: no minimum exists
+    if (at.value <= kNothing * first_value_) break;  // separated classes: no minimum exists
   }
-  part_ = coef_ + along;
+  if (std::isfinite(at.value)) part_ = {free.coef + along, free.own};
   if (!(first_value_ >= 0)) {
-    first_value_ = value;
+    first_value_ = at.value;
     first_part_ = part_;
   }
-  remove_unpenalised(residual);
-  if (curvature) *curvature = curvature_;
-  return value;
+  answer.dual = dual_point(at);
+  answer.coordinates = std::move(free.coef);
+  return answer;
+}
+
+ProfileCurvature Profile::curvature(const LossPoint& at, double damping) const {
+  return {at, basis_.rightCols(moving()),
+          damping > 0 ? VectorXd(damping * loss_->weights()) : VectorXd()};
+}
+
+VectorXd Profile::move(DualPoint& dual, const LossPoint& at, const ProfileCurvature& curvature,
+                       const VectorXd& v) const {
+  const Free follow = as_free(curvature.follow(v));
+  loss_->move(dual, at, v + basis_ * follow.coef, follow.own);
+  remove_unpenalised(dual.theta);
+  return follow.coef;
 }
 
 void Profile::project_out(VectorXd& v, VectorXd& removed) const {
@@ -38,87 +56,163 @@ void Profile::project_out(VectorXd& v, VectorXd& removed) const {
   v.noalias() -= basis_ * removed;
 }
 
-void Profile::project_hessian(const VectorXd& h, const MatrixXd& columns, MatrixXd& hessian) const {
-  if (basis_.cols() == 0) return;
-  const MatrixXd weighted = h.asDiagonal() * basis_;
-  const MatrixXd cross = columns.transpose() * weighted;
-  const MatrixXd inner = basis_.transpose() * weighted;
-  hessian.noalias() -= cross * inner.ldlt().solve(cross.transpose());
+// ---- the optimal unpenalised part
+
+// Evaluates the loss at a start. Returns false if the value is not below the limit.
+bool Profile::try_start(const VectorXd& base, const Free& from, double limit, Free& free,
+                        LossPoint& at) {
+  free = from;
+  loss_->compute(predictor(base, free), free.own, at);
+  return at.value <= limit;
 }
 
 // Starts from the last solution for the whole predictor's part in U, corrected for the part that
 // eta brings, so that an eta far from centre costs nothing. Restarts from the first solution if
-// it is better, so that distant trial points do not spoil later evaluations.
-double Profile::start(const VectorXd& along, VectorXd& residual) {
-  coef_ = part_ - along;
-  const double warm = loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
-  if (loss_->quadratic() || first_value_ < 0 || warm <= first_value_) return warm;
-  coef_ = first_part_ - along;
-  const double first = loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
-  if (first < warm) return first;
-  coef_ = part_ - along;
-  return loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
-}
-
-// basis' diag(omega) basis = I and U = basis * R; linearly dependent columns get coefficient
-// zero.
-void Profile::orthonormalise(const MatrixXd& unpenalised) {
-  basis_.resize(unpenalised.rows(), 0);
-  back_.resize(unpenalised.cols(), 0);
-  if (unpenalised.cols() == 0) return;
-  const VectorXd root = loss_->weights().cwiseSqrt();
-  const VectorXd norms = (root.asDiagonal() * unpenalised).colwise().norm();
-  MatrixXd scaled = unpenalised;
-  for (int k = 0; k < scaled.cols(); ++k) scaled.col(k) /= norms[k] > 0 ? norms[k] : 1.0;
-  Eigen::ColPivHouseholderQR<MatrixXd> qr(root.asDiagonal() * scaled);
-  qr.setThreshold(1e-10);
-  const int rank = static_cast<int>(qr.rank());
-  MatrixXd back = MatrixXd::Zero(unpenalised.cols(), rank);
-  if (rank > 0) {
-    const MatrixXd inverse = qr.matrixR().topLeftCorner(rank, rank)
-                                 .template triangularView<Eigen::Upper>()
-                                 .solve(MatrixXd::Identity(rank, rank));
-    for (int k = 0; k < rank; ++k) back.row(qr.colsPermutation().indices()[k]) = inverse.row(k);
+// it is better, so that distant trial points do not spoil later evaluations. Where both are
+// infinite, the best constant may help.
+void Profile::start(const VectorXd& base, const VectorXd& along, Free& free, LossPoint& at) {
+  const Free last{part_.coef - along, part_.own};
+  const bool first_time = first_value_ < 0;
+  const double limit = first_time ? std::numeric_limits<double>::max() : first_value_;
+  if (try_start(base, last, limit, free, at) || loss_->quadratic()) return;
+  if (!first_time) {
+    const double warm = std::isnan(at.value) ? std::numeric_limits<double>::infinity() : at.value;
+    if (try_start(base, {first_part_.coef - along, first_part_.own}, warm, free, at) &&
+        at.value < warm)
+      return;
+    if (std::isfinite(warm)) {
+      try_start(base, last, limit, free, at);
+      return;
+    }
   }
-  basis_ = scaled * back;
-  // Rows without weight must not influence the fit, whatever their covariates are.
-  for (int i = 0; i < basis_.rows(); ++i)
-    if (root[i] == 0) basis_.row(i).setZero();
-  for (int k = 0; k < back.rows(); ++k) back.row(k) /= norms[k] > 0 ? norms[k] : 1.0;
-  back_ = std::move(back);
+  const VectorXd centred = base - basis_ * along;
+  const VectorXd level = basis_.transpose() * loss_->weights();
+  try_start(base, {loss_->best_constant(centred) * level - along, loss_->own_start()}, limit, free,
+            at);
 }
 
-VectorXd Profile::newton_step(const VectorXd& residual) {
-  if (loss_->quadratic()) return basis_.transpose() * residual;  // the Hessian is the identity
-  MatrixXd hessian = basis_.transpose() * curvature_.asDiagonal() * basis_;
+// The negative gradient in the moving part of the basis and in the own parameters.
+VectorXd Profile::gradient(const LossPoint& at) const {
+  VectorXd all(moving() + at.own_residual.size());
+  all << basis_.rightCols(moving()).transpose() * at.residual, at.own_residual;
+  return all;
+}
+
+Profile::Free Profile::as_free(const VectorXd& step) const {
+  Free free{VectorXd::Zero(basis_.cols()), step.tail(step.size() - moving())};
+  free.coef.tail(moving()) = step.head(moving());
+  return free;
+}
+
+double Profile::size_of(const Free& step) const {
+  const double coef = step.coef.size() > 0 ? (basis_ * step.coef).cwiseAbs().maxCoeff() : 0.0;
+  const double own = step.own.size() > 0 ? step.own.cwiseAbs().maxCoeff() : 0.0;
+  return coef >= own ? coef : own;  // NaN if coef is
+}
+
+Profile::Free Profile::newton_step(const LossPoint& at) {
+  if (loss_->quadratic()) return as_free(gradient(at));  // the Hessian is the identity
+  const MatrixXd basis = basis_.rightCols(moving());
+  const Eigen::Index own = at.own_residual.size();
+  MatrixXd hessian(moving() + own, moving() + own);
+  hessian.topLeftCorner(moving(), moving()) = basis.transpose() * at.curvature.times(basis);
+  if (own > 0) {
+    hessian.topRightCorner(moving(), own) = basis.transpose() * at.cross;
+    hessian.bottomLeftCorner(own, moving()) = at.cross.transpose() * basis;
+    hessian.bottomRightCorner(own, own) = at.own_curvature;
+  }
   hessian.diagonal().array() += 1e-14 * hessian.diagonal().maxCoeff() + 1e-300;
-  VectorXd step = hessian.ldlt().solve(basis_.transpose() * residual);
-  const double size = (basis_ * step).cwiseAbs().maxCoeff();
+  Free step = as_free(hessian.ldlt().solve(gradient(at)));
+  const double size = size_of(step);
   if (!(size <= longest_step_)) {
-    step *= std::isfinite(size) ? longest_step_ / size : 0.0;
+    const double share = std::isfinite(size) ? longest_step_ / size : 0.0;
+    step.coef *= share;
+    step.own *= share;
     longest_step_ *= 2;  // the way back from a distant predictor may be long
   }
   return step;
 }
 
-bool Profile::advance(const VectorXd& step, double size, double& value, VectorXd& residual) {
+bool Profile::advance(const VectorXd& base, const Free& step, double size, Free& free,
+                      LossPoint& at) const {
+  const double value = at.value;
   double t = 1;
   for (int halvings = 0; halvings < 40; ++halvings, t *= 0.5) {
-    const double next = loss_->evaluate(base_ + basis_ * (coef_ + t * step), residual, &curvature_);
-    if (size < kSafeStep || loss_->quadratic() || next <= value) {
-      coef_ += t * step;
-      value = next;
-      return true;
+    const Free next{free.coef + t * step.coef, free.own + t * step.own};
+    loss_->compute(predictor(base, next), next.own, at);
+    const bool safe = std::isfinite(at.value) && (size < kSafeStep || loss_->quadratic());
+    if (!safe && !(at.value <= value)) continue;
+    free = next;
+    return true;
+  }
+  loss_->compute(predictor(base, free), free.own, at);
+  return false;
+}
+
+// ---- the dual point
+
+// Where Newton's method did not reach the optimum, its last step is taken in the dual point, which
+// must satisfy the equations of the unpenalised part exactly. Losses without parts need only the
+// projection.
+DualPoint Profile::dual_point(const LossPoint& at) const {
+  DualPoint point = loss_->dual_point(at);
+  if (point.parts.size() > 0 && std::isfinite(at.value) && moving() + at.own_residual.size() > 0) {
+    const VectorXd slack = gradient(at);
+    if (slack.cwiseAbs().maxCoeff() > kSlack) {
+      const Free step = as_free(curvature(at).solve(slack));
+      loss_->move(point, at, basis_ * step.coef, step.own);
     }
   }
-  value = loss_->evaluate(base_ + basis_ * coef_, residual, &curvature_);
-  return false;
+  remove_unpenalised(point.theta);
+  return point;
 }
 
 void Profile::remove_unpenalised(VectorXd& residual) const {
   if (basis_.cols() == 0) return;
   const VectorXd left = basis_.transpose() * residual;
   residual.array() -= loss_->weights().array() * (basis_ * left).array();
+}
+
+// basis' diag(omega) basis = I and U = basis * R; linearly dependent columns get coefficient
+// zero. A constant that the loss ignores stays the first column, and the others are centred.
+void Profile::orthonormalise(const MatrixXd& unpenalised) {
+  const VectorXd root = loss_->weights().cwiseSqrt();
+  MatrixXd scaled = unpenalised;
+  VectorXd mean = VectorXd::Zero(scaled.cols());
+  if (fixed() > 0) {
+    mean = scaled.transpose() * loss_->weights();
+    mean[0] = 0;
+    scaled.noalias() -= VectorXd::Ones(scaled.rows()) * mean.transpose();
+  }
+  VectorXd norms = (root.asDiagonal() * scaled).colwise().norm().transpose();
+  norms = (norms.array() > 0).select(norms, 1.0);
+  scaled *= norms.cwiseInverse().asDiagonal();
+  back_ = MatrixXd::Zero(scaled.cols(), fixed());
+  if (fixed() > 0) back_(0, 0) = 1;
+  append_independent(root.asDiagonal() * scaled.rightCols(scaled.cols() - fixed()));
+  basis_ = scaled * back_;
+  // Rows without weight must not influence the fit, whatever their covariates are.
+  for (int i = 0; i < basis_.rows(); ++i)
+    if (root[i] == 0) basis_.row(i).setZero();
+  back_ = norms.cwiseInverse().asDiagonal() * back_;
+  if (fixed() > 0) back_.row(0) -= mean.transpose() * back_;
+}
+
+// Appends to back_ what makes an orthonormal basis of the columns.
+void Profile::append_independent(const MatrixXd& columns) {
+  if (columns.cols() == 0) return;
+  Eigen::ColPivHouseholderQR<MatrixXd> qr(columns);
+  qr.setThreshold(1e-10);
+  const Eigen::Index rank = qr.rank();
+  if (rank == 0) return;
+  const MatrixXd inverse = qr.matrixR().topLeftCorner(rank, rank)
+                               .template triangularView<Eigen::Upper>()
+                               .solve(MatrixXd::Identity(rank, rank));
+  MatrixXd all = MatrixXd::Zero(back_.rows(), back_.cols() + rank);
+  all.leftCols(back_.cols()) = back_;
+  for (Eigen::Index k = 0; k < rank; ++k)
+    all.row(fixed() + qr.colsPermutation().indices()[k]).tail(rank) = inverse.row(k);
+  back_ = std::move(all);
 }
 
 }  // namespace n2gfl

@@ -29,10 +29,10 @@ struct Leftover {
   }
 };
 
-// (primal - dual) / null objective at the dual point theta / (1 + ratio). If nodes without
+// (primal - dual) / null objective at the dual point scaled by 1 / (1 + ratio). If nodes without
 // threshold have an excess beyond `rounding` per node, the dual point is zero, which is always
 // feasible.
-double relative_gap(const Model& model, double objective, const VectorXd& theta,
+double relative_gap(const Model& model, double objective, const DualPoint& point,
                     const Leftover& left, double rounding);
 
 }  // namespace n2gfl

@@ -15,10 +15,10 @@
 
 #include "data/lazy_gradient.hpp"
 #include "data/model.hpp"
+#include "data/regions.hpp"
 #include "graph/max_flow.hpp"
 #include "graph/network.hpp"
 #include "penalty/certificate.hpp"
-#include "solve/regions.hpp"
 
 namespace n2gfl {
 

@@ -29,23 +29,27 @@ void FreeDirections::find(double lambda1, double lambda2) {
   }
 }
 
-VectorXd FreeDirections::feasible(const VectorXd& residual) {
-  VectorXd theta = residual;
+DualPoint FreeDirections::feasible(const Evaluation& at) {
+  DualPoint dual = at.dual;
   objectors_.clear();
   std::vector<char> used(sets_.size(), 0);
-  MatrixXd columns = model_->profile.basis();
+  MatrixXd columns(model_->x.rows(), 0);
   for (int round = 0; round < kMostRounds; ++round) {
-    const std::vector<int> wrong = objecting(theta, used);
+    const std::vector<int> wrong = objecting(dual.theta, used);
     if (wrong.empty()) break;
     for (int k : wrong) objectors_.insert(objectors_.end(), sets_[k].begin(), sets_[k].end());
-    if (columns.cols() + static_cast<Eigen::Index>(wrong.size()) > model_->x.rows())
-      return VectorXd::Zero(residual.size());
+    const Eigen::Index all = model_->profile.basis().cols() + columns.cols() +
+                             static_cast<Eigen::Index>(wrong.size());
+    if (all > model_->x.rows()) {
+      dual.give_up();
+      return dual;
+    }
     append(wrong, columns);
     for (int k : wrong) used[k] = 1;
-    theta = residual;
-    for (int pass = 0; pass < 2; ++pass) remove(columns, theta);  // second pass for accuracy
+    dual = at.dual;
+    for (int pass = 0; pass < 2; ++pass) remove(at, columns, dual);  // second pass for accuracy
   }
-  return theta;
+  return dual;
 }
 
 double FreeDirections::slope(const std::vector<int>& set, const VectorXd& theta) const {
@@ -80,10 +84,11 @@ void FreeDirections::append(const std::vector<int>& wrong, MatrixXd& columns) co
 
 // The Newton step along the columns. Weighting by the curvature keeps theta in the domain of the
 // dual as long as the predictor changes by less than one.
-void FreeDirections::remove(const MatrixXd& columns, VectorXd& theta) const {
-  const MatrixXd weighted = model_->profile.curvature().asDiagonal() * columns;
-  const MatrixXd inner = columns.transpose() * weighted;
-  theta -= weighted * inner.ldlt().solve(columns.transpose() * theta);
+void FreeDirections::remove(const Evaluation& at, const MatrixXd& columns, DualPoint& dual) const {
+  const ProfileCurvature curvature = model_->profile.curvature(at.at);
+  const MatrixXd inner = columns.transpose() * curvature.times(columns);
+  const VectorXd step = inner.ldlt().solve(columns.transpose() * dual.theta);
+  model_->profile.move(dual, at.at, curvature, columns * step);
 }
 
 }  // namespace n2gfl

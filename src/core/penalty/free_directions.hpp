@@ -22,9 +22,9 @@ class FreeDirections {
 
   bool empty() const { return sets_.empty(); }
 
-  // The residual of the profile's last evaluation, moved to satisfy the condition of every set.
-  // Returns zero, which is always feasible, if more sets violate it than there are observations.
-  VectorXd feasible(const VectorXd& residual);
+  // The dual point of an evaluation, moved to satisfy the condition of every set. If more sets
+  // violate it than there are observations, theta is zero, which is always feasible.
+  DualPoint feasible(const Evaluation& at);
 
   // The nodes of the sets that violated their condition. A solver must add them to its working
   // set, because the moved point no longer shows the violation.
@@ -36,7 +36,7 @@ class FreeDirections {
   double slope(const std::vector<int>& set, const VectorXd& theta) const;
   std::vector<int> objecting(const VectorXd& theta, const std::vector<char>& used) const;
   void append(const std::vector<int>& wrong, MatrixXd& columns) const;
-  void remove(const MatrixXd& columns, VectorXd& theta) const;
+  void remove(const Evaluation& at, const MatrixXd& columns, DualPoint& dual) const;
 
   const Model* model_;
   std::vector<std::vector<int>> sets_;

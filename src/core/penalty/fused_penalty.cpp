@@ -48,15 +48,16 @@ void FusedPenalty::prox(const VectorXd& z, double step, VectorXd& b) {
               model_.nonnegative ? Sign::nonnegative : Sign::free, b);
 }
 
-double FusedPenalty::gap(const VectorXd&, const VectorXd& residual, double objective, double thresh,
+double FusedPenalty::gap(const VectorXd&, const Evaluation& at, double objective, double thresh,
                          VectorXd& products) {
-  theta_ = free_.feasible(residual);
-  gradient_.set_residual(theta_);
+  const VectorXd& residual = at.residual();
+  dual_ = free_.feasible(at);
+  gradient_.set_residual(dual_.theta);
   gradient_.compute_all();
   take_products(residual, products);
   const double rounding = model_.rounding(residual) + network_.refresh_outflow();
   auto gap_of = [&](const Leftover& left) {
-    return relative_gap(model_, objective, theta_, left, rounding);
+    return relative_gap(model_, objective, dual_, left, rounding);
   };
   const Leftover left = norm_.dinkelbach(lambda1_, 1.0, rounding, thresh, gap_of);
   return gap_of(left);
@@ -64,7 +65,7 @@ double FusedPenalty::gap(const VectorXd&, const VectorXd& residual, double objec
 
 // X'residual, which is known if theta is the residual.
 void FusedPenalty::take_products(const VectorXd& residual, VectorXd& products) {
-  if (theta_ != residual)
+  if (dual_.theta != residual)
     return model_.x.transpose_times(residual, products, model_.threads, model_.poll);
   products.resize(model_.features());
   for (int i = 0; i < model_.features(); ++i) products[i] = gradient_.value(i);

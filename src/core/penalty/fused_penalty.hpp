@@ -29,7 +29,7 @@ class FusedPenalty final : public Penalty {
 
   void prox(const VectorXd& z, double step, VectorXd& b) override;
 
-  double gap(const VectorXd&, const VectorXd& residual, double objective, double thresh,
+  double gap(const VectorXd&, const Evaluation& at, double objective, double thresh,
              VectorXd& products) override;
 
  private:
@@ -43,7 +43,8 @@ class FusedPenalty final : public Penalty {
   LazyGradient gradient_;
   DualNorm norm_;
   FreeDirections free_;
-  VectorXd ones_, thresholds_, theta_;
+  VectorXd ones_, thresholds_;
+  DualPoint dual_;
   double lambda1_ = 0, lambda2_ = 0;
 };
 

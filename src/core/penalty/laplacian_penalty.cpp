@@ -41,26 +41,26 @@ void LaplacianPenalty::prox(const VectorXd& z, double step, VectorXd& b) {
   for (int i = 0; i < model_.features(); ++i) b[i] = shrink(z[i], step * threshold(i));
 }
 
-double LaplacianPenalty::gap(const VectorXd& beta, const VectorXd& residual, double objective,
-                             double, VectorXd& products) {
-  model_.x.transpose_times(residual, products, model_.threads, model_.poll);
+double LaplacianPenalty::gap(const VectorXd& beta, const Evaluation& at, double objective, double,
+                             VectorXd& products) {
+  model_.x.transpose_times(at.residual(), products, model_.threads, model_.poll);
   VectorXd gradient = products;
   for (int i = 0; i < model_.features(); ++i) gradient[i] -= slope(beta, i);
-  return gap_at(beta, residual, objective, gradient);
+  return gap_at(beta, at, objective, gradient);
 }
 
-double LaplacianPenalty::gap_at(const VectorXd& beta, const VectorXd& residual, double objective,
+double LaplacianPenalty::gap_at(const VectorXd& beta, const Evaluation& at, double objective,
                                 const VectorXd& gradient) const {
-  const DualPoint start{residual, beta, gradient, model_.profile.coordinates()};
-  DualPoint dual = start;
-  const double rounding = model_.rounding(residual);
+  const EdgePoint start{at.dual, beta, gradient, at.coordinates};
+  EdgePoint point = start;
+  const double rounding = model_.rounding(at.residual());
   std::vector<int> free;
-  for (int round = 0; round < kMostRounds && add_objecting(dual.gradient, rounding, free); ++round) {
-    if (free.size() > kMostFree) return estimate(beta, residual, objective, gradient);
-    dual = start;
-    for (int pass = 0; pass < 2; ++pass) newton_step(free, dual);  // second pass for accuracy
+  for (int round = 0; round < kMostRounds && add_objecting(point.gradient, rounding, free); ++round) {
+    if (free.size() > kMostFree) return estimate(start, objective);
+    point = start;
+    for (int pass = 0; pass < 2; ++pass) newton_step(at, free, point);  // second pass for accuracy
   }
-  return gap_of(objective, dual, rounding);
+  return gap_of(objective, point, rounding);
 }
 
 double LaplacianPenalty::lambda1_max_at(const VectorXd& beta, const VectorXd& gradient) const {
@@ -84,17 +84,19 @@ Leftover LaplacianPenalty::leftover(const VectorXd& gradient) const {
 // intercept and covariates, matter if coefficients are huge: they are multiplied by twice the
 // largest coefficient and added to the gap. If that is no longer small, nothing can be proved in
 // double precision, and the dual point is zero.
-double LaplacianPenalty::gap_of(double objective, const DualPoint& dual, double rounding) const {
-  const Leftover left = leftover(dual.gradient);
-  const VectorXd along = model_.profile.basis().transpose() * dual.theta;
-  const double charge = 2 * largest(dual.unpenalised) * along.cwiseAbs().sum() +
-                        2 * largest(dual.potential) * left.unpenalised;
-  const VectorXd none = VectorXd::Zero(dual.theta.size());
-  if (std::isfinite(rounding) && charge > kMostCharge * model_.null_value)
+double LaplacianPenalty::gap_of(double objective, const EdgePoint& point, double rounding) const {
+  const Leftover left = leftover(point.gradient);
+  const VectorXd along = model_.profile.basis().transpose() * point.dual.theta;
+  const double charge = 2 * largest(point.unpenalised) * along.cwiseAbs().sum() +
+                        2 * largest(point.potential) * left.unpenalised;
+  if (std::isfinite(rounding) && charge > kMostCharge * model_.null_value) {
+    DualPoint none = point.dual;
+    none.give_up();
     return relative_gap(model_, objective, none, {}, rounding);
+  }
   const double s = 1 / (1 + left.ratio);
-  const double edges = s * s * 0.5 * smooth_curvature(dual.potential);
-  return relative_gap(model_, objective + edges + charge, dual.theta, left, rounding);
+  const double edges = s * s * 0.5 * smooth_curvature(point.potential);
+  return relative_gap(model_, objective + edges + charge, point.dual, left, rounding);
 }
 
 // Adds the unpenalised features with a nonzero gradient. Returns true if there are new ones.
@@ -111,29 +113,28 @@ bool LaplacianPenalty::add_objecting(const VectorXd& gradient, double rounding,
   return more;
 }
 
-void LaplacianPenalty::newton_step(const std::vector<int>& free, DualPoint& dual) const {
-  const Eigen::Index fixed = model_.profile.basis().cols(), n = static_cast<Eigen::Index>(free.size());
-  MatrixXd columns = MatrixXd::Zero(model_.x.rows(), fixed + n);
-  columns.leftCols(fixed) = model_.profile.basis();
+void LaplacianPenalty::newton_step(const Evaluation& at, const std::vector<int>& free,
+                                   EdgePoint& point) const {
+  const Eigen::Index n = static_cast<Eigen::Index>(free.size());
+  const ProfileCurvature curvature = model_.profile.curvature(at.at);
+  MatrixXd columns(model_.x.rows(), n);
   VectorXd column;
   for (Eigen::Index k = 0; k < n; ++k) {
     column.setZero(model_.x.rows());
     model_.x.add(free[k], 1.0, column);
-    columns.col(fixed + k) = column;
+    columns.col(k) = column;
   }
-  const MatrixXd weighted = model_.profile.curvature().asDiagonal() * columns;
-  MatrixXd hessian = columns.transpose() * weighted;
-  VectorXd right = columns.transpose() * dual.theta;
+  MatrixXd hessian = columns.transpose() * curvature.times(columns);
+  VectorXd right = columns.transpose() * point.dual.theta;
   for (Eigen::Index k = 0; k < n; ++k) {
-    right[fixed + k] -= slope(dual.potential, free[k]);
-    add_laplacian(free, k, hessian.bottomRightCorner(n, n));
+    right[k] -= slope(point.potential, free[k]);
+    add_laplacian(free, k, hessian);
   }
   const VectorXd step = hessian.ldlt().solve(right);
-  dual.theta -= weighted * step;
-  dual.unpenalised += step.head(fixed);
-  for (Eigen::Index k = 0; k < n; ++k) dual.potential[free[k]] += step[fixed + k];
-  model_.x.transpose_times(dual.theta, dual.gradient, model_.threads, model_.poll);
-  for (int i = 0; i < model_.features(); ++i) dual.gradient[i] -= slope(dual.potential, i);
+  point.unpenalised += model_.profile.move(point.dual, at.at, curvature, columns * step);
+  for (Eigen::Index k = 0; k < n; ++k) point.potential[free[k]] += step[k];
+  model_.x.transpose_times(point.dual.theta, point.gradient, model_.threads, model_.poll);
+  for (int i = 0; i < model_.features(); ++i) point.gradient[i] -= slope(point.potential, i);
 }
 
 // Row k of 2 lambda2 L, among the free features.
@@ -149,12 +150,11 @@ void LaplacianPenalty::add_laplacian(const std::vector<int>& free, Eigen::Index 
 
 // With too many free features for a proof, the charge of gap_of() alone stands for them, and
 // `rounding` is infinite. It says nothing while all coefficients are zero.
-double LaplacianPenalty::estimate(const VectorXd& beta, const VectorXd& residual, double objective,
-                                  const VectorXd& gradient) const {
+double LaplacianPenalty::estimate(const EdgePoint& point, double objective) const {
   const double infinity = std::numeric_limits<double>::infinity();
-  const bool unknown = (beta.array() == 0).all() && leftover(gradient).unpenalised > 0;
-  const DualPoint dual{residual, beta, gradient, model_.profile.coordinates()};
-  return unknown ? infinity : gap_of(objective, dual, infinity);
+  const bool unknown =
+      (point.potential.array() == 0).all() && leftover(point.gradient).unpenalised > 0;
+  return unknown ? infinity : gap_of(objective, point, infinity);
 }
 
 }  // namespace n2gfl

@@ -52,11 +52,11 @@ class LaplacianPenalty final : public Penalty {
     return !model_.nonnegative && z < -threshold ? z + threshold : 0.0;
   }
 
-  double gap(const VectorXd& beta, const VectorXd& residual, double objective, double,
+  double gap(const VectorXd& beta, const Evaluation& at, double objective, double,
              VectorXd& products) override;
 
   // The same if the negative gradient of loss plus smooth part is known.
-  double gap_at(const VectorXd& beta, const VectorXd& residual, double objective,
+  double gap_at(const VectorXd& beta, const Evaluation& at, double objective,
                 const VectorXd& gradient) const;
 
   // `beta` has all penalised coefficients at zero and the others at their optimum.
@@ -68,21 +68,21 @@ class LaplacianPenalty final : public Penalty {
   static constexpr std::size_t kMostFree = 1000;  // largest size of the dense system
 
   // The dual variables of the edges are differences of `potential`, which is beta or close to it.
-  struct DualPoint {
-    VectorXd theta, potential, gradient;
+  struct EdgePoint {
+    DualPoint dual;
+    VectorXd potential, gradient;
     VectorXd unpenalised;  // coordinates of intercept and covariates
   };
 
   double one_sided(double g) const { return model_.nonnegative ? g : std::fabs(g); }
   Leftover leftover(const VectorXd& gradient) const;
-  double gap_of(double objective, const DualPoint& dual, double rounding) const;
+  double gap_of(double objective, const EdgePoint& point, double rounding) const;
   static double largest(const VectorXd& v) { return v.size() > 0 ? v.cwiseAbs().maxCoeff() : 0.0; }
   bool add_objecting(const VectorXd& gradient, double rounding, std::vector<int>& free) const;
-  void newton_step(const std::vector<int>& free, DualPoint& dual) const;
+  void newton_step(const Evaluation& at, const std::vector<int>& free, EdgePoint& point) const;
   void add_laplacian(const std::vector<int>& free, Eigen::Index k,
                      Eigen::Ref<MatrixXd> hessian) const;
-  double estimate(const VectorXd& beta, const VectorXd& residual, double objective,
-                  const VectorXd& gradient) const;
+  double estimate(const EdgePoint& point, double objective) const;
 
   Model& model_;
   double lambda1_ = 0, lambda2_ = 0;

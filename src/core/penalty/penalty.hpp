@@ -28,10 +28,10 @@ class Penalty {
   // argmin_b 1/2 |b - z|^2 + step * (penalty without its smooth part)
   virtual void prox(const VectorXd& z, double step, VectorXd& b) = 0;
 
-  // Relative duality gap at beta; `residual` belongs to the loss, `objective` is the primal value.
-  // `products` gets X'residual.
-  virtual double gap(const VectorXd& beta, const VectorXd& residual, double objective,
-                     double thresh, VectorXd& products) = 0;
+  // Relative duality gap at beta; `at` is the loss there, `objective` the primal value. `products`
+  // gets X'residual.
+  virtual double gap(const VectorXd& beta, const Evaluation& at, double objective, double thresh,
+                     VectorXd& products) = 0;
 };
 
 }  // namespace n2gfl

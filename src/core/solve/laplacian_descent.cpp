@@ -25,28 +25,24 @@ Solution LaplacianDescent::solve(double lambda1, double lambda2, double thresh, 
     stalls = gap < 0.9 * best || gain > 1e-14 * model_.null_value ? 0 : stalls + 1;
     best = std::min(best, gap);
   }
-  return dense_solution(beta_, model_.profile.coordinates(), loss_, objective_, gap, iteration);
+  return dense_solution(beta_, at_, objective_, gap, iteration);
 }
 
-double LaplacianDescent::lambda1_max(double lambda2) {
-  restart();
+void LaplacianDescent::fit_unpenalised(double lambda2) {
   penalty_.set(std::numeric_limits<double>::infinity(), lambda2);
   if (model_.any_unpenalised)
     solve(std::numeric_limits<double>::infinity(), lambda2, 1e-12, 1000);
   else
     certify();
-  const double answer = penalty_.lambda1_max_at(beta_, gradient_);
-  restart();
-  return answer;
 }
 
 // Computes loss, objective, negative gradient of the smooth part, and gap.
 double LaplacianDescent::certify() {
-  loss_ = model_.profile.evaluate(eta_, residual_, &curvature_);
-  objective_ = loss_ + penalty_.value(beta_);
-  model_.x.transpose_times(residual_, gradient_, model_.threads, model_.poll);
+  at_ = model_.profile.evaluate(eta_);
+  objective_ = at_.loss() + penalty_.value(beta_);
+  model_.x.transpose_times(at_.residual(), gradient_, model_.threads, model_.poll);
   for (int i = 0; i < model_.features(); ++i) gradient_[i] -= penalty_.slope(beta_, i);
-  return penalty_.gap_at(beta_, residual_, objective_, gradient_);
+  return penalty_.gap_at(beta_, at_, objective_, gradient_);
 }
 
 void LaplacianDescent::choose_work() {
@@ -68,28 +64,29 @@ double LaplacianDescent::newton_step(double accuracy) {
   return line_search(start);
 }
 
-// The unpenalised part is optimal for every beta. For a column x with c = basis' D x this
-// reduces its curvature by c' M^{-1} c, M = basis' D basis, and couples the columns through
-// `shift_`.
+// The unpenalised part is optimal for every beta, and some losses do not separate. For a column x
+// with coupling c this reduces its curvature by c'S c, and couples the columns through `shift_`.
 void LaplacianDescent::prepare_quadratic() {
-  const MatrixXd weighted = curvature_.asDiagonal() * model_.profile.basis();
-  const MatrixXd inner = model_.profile.basis().transpose() * weighted;
-  const auto factor = inner.ldlt();
+  const ProfileCurvature curvature = model_.profile.curvature(at_.at);
   const int work = static_cast<int>(work_.size());
-  coupling_.resize(weighted.cols(), work);
-  for (int k = 0; k < work; ++k)
-    for (int q = 0; q < weighted.cols(); ++q)
-      coupling_(q, k) = model_.x.dot(work_[k], weighted.col(q));
-  response_ = weighted.cols() > 0 ? MatrixXd(factor.solve(coupling_)) : coupling_;
+  VectorXd column;
+  for (int k = 0; k < work; ++k) {
+    column.setZero(model_.x.rows());
+    model_.x.add(work_[k], 1.0, column);
+    const VectorXd coupled = curvature.coupling(column);
+    if (k == 0) coupling_.resize(coupled.size(), work);
+    coupling_.col(k) = coupled;
+  }
+  response_ = curvature.response(coupling_);
   bend_.resize(work);
   for (int k = 0; k < work; ++k) {
-    const double own = model_.x.weighted_square(work_[k], curvature_);
+    const double own = model_.x.weighted_square(work_[k], at_.at.curvature.diagonal);
     const double left = own - coupling_.col(k).dot(response_.col(k));
     bend_[k] = std::max(left, 1e-12 * own) + penalty_.curvature(work_[k]);
     model_.poll();
   }
-  left_ = residual_;
-  shift_.setZero(weighted.cols());
+  left_ = at_.residual();
+  shift_.setZero(coupling_.rows());
 }
 
 // Negative slope of the quadratic model along the k-th coordinate of the working set.
@@ -100,7 +97,7 @@ double LaplacianDescent::slope(int k) const {
 
 void LaplacianDescent::move(int k, double change) {
   beta_[work_[k]] += change;
-  model_.x.add_weighted(work_[k], -change, curvature_, left_);
+  model_.x.add_weighted(work_[k], -change, at_.at.curvature.diagonal, left_);
   shift_ += change * response_.col(k);
 }
 
@@ -182,7 +179,7 @@ VectorXd LaplacianDescent::hessian_times(const std::vector<int>& support, const 
   VectorXd spread = VectorXd::Zero(model_.features());
   VectorXd unpenalised = VectorXd::Zero(coupling_.rows());
   for (std::size_t s = 0; s < support.size(); ++s) {
-    model_.x.add_weighted(work_[support[s]], v[s], curvature_, image);
+    model_.x.add_weighted(work_[support[s]], v[s], at_.at.curvature.diagonal, image);
     spread[work_[support[s]]] = v[s];
     unpenalised += v[s] * response_.col(support[s]);
     model_.poll();
@@ -199,7 +196,7 @@ VectorXd LaplacianDescent::hessian_times(const std::vector<int>& support, const 
 // The minimum of the quadratic need not lower the true objective: halves the step until it does.
 double LaplacianDescent::line_search(const VectorXd& start) {
   const VectorXd direction = beta_ - start;
-  VectorXd change = VectorXd::Zero(model_.x.rows()), ignored;
+  VectorXd change = VectorXd::Zero(model_.x.rows());
   for (int i : work_)
     if (direction[i] != 0) model_.x.add(i, direction[i], change);
   const double before = objective_;
@@ -207,7 +204,7 @@ double LaplacianDescent::line_search(const VectorXd& start) {
   for (int halvings = 0; halvings < 40; ++halvings, t *= 0.5) {
     if (t < 1) beta_ = start + t * direction;
     const double now =
-        model_.profile.evaluate(eta_ + t * change, ignored) + penalty_.value(beta_);
+        model_.profile.evaluate(eta_ + t * change).loss() + penalty_.value(beta_);
     const bool falls = now <= before + 1e-13 * model_.null_value;  // ignores rounding
     if (!falls) continue;                                          // also for NaN
     eta_ += t * change;

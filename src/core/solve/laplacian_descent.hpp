@@ -12,15 +12,23 @@
 
 namespace n2gfl {
 
-class LaplacianDescent final : public PathSolver {
+class LaplacianDescent final : public Solver {
  public:
-  explicit LaplacianDescent(Model& model) : model_(model), penalty_(model) { restart(); }
+  LaplacianDescent(Model& model, LaplacianPenalty& penalty) : model_(model), penalty_(penalty) {
+    restart();
+  }
 
   void restart() override;
 
   Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) override;
 
-  double lambda1_max(double lambda2) override;
+  // Fits with an infinite lambda1: only coefficients without penalty can leave zero.
+  void fit_unpenalised(double lambda2);
+
+  const VectorXd& beta() const { return beta_; }
+
+  // The negative gradient of loss plus smooth part.
+  const VectorXd& gradient() const { return gradient_; }
 
  private:
   static constexpr double kInnerShare = 0.1;  // share of the gap: accuracy of each quadratic
@@ -41,13 +49,14 @@ class LaplacianDescent final : public PathSolver {
   double line_search(const VectorXd& start);
 
   Model& model_;
-  LaplacianPenalty penalty_;
+  LaplacianPenalty& penalty_;
   VectorXd beta_, eta_;
-  VectorXd residual_, curvature_, gradient_;
-  double loss_ = 0, objective_ = 0;
+  Evaluation at_;
+  VectorXd gradient_;
+  double objective_ = 0;
   std::vector<int> work_;
-  MatrixXd coupling_, response_;  // of the working set with the unpenalised part
-  VectorXd bend_, left_, shift_;  // curvatures; the model's residual; its unpenalised part
+  MatrixXd coupling_, response_;  // of the working set, see ProfileCurvature
+  VectorXd bend_, left_, shift_;  // curvatures; the model's residual; its coupled part
 };
 
 }  // namespace n2gfl

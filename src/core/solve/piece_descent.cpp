@@ -22,20 +22,20 @@ double PieceDescent::change(const VectorXd& before, const VectorXd& after) const
   return static_cast<double>(changed) / total;
 }
 
-int PieceDescent::run(const FloatColumns& floats, const VectorXd& slope, double goal, int most,
-                      VectorXd& beta, VectorXd& eta) {
+int PieceDescent::run(const FloatColumns& floats, const LossPoint& at, const VectorXd& slope,
+                      double goal, int most, VectorXd& beta, VectorXd& eta) {
   find_pieces(floats, beta);
   if (nodes_.empty()) return 0;
-  find_metric();
+  const ProfileCurvature metric = model_.profile.curvature(at);
   VectorXd rest = VectorXd::Zero(count());  // of the right side, in units of the columns' norms
   for (std::size_t k = 0; k < nodes_.size(); ++k)
     if (norm_[of_[k]] > 0) rest[of_[k]] -= slope[nodes_[k]] / norm_[of_[k]];
   VectorXd value = VectorXd::Zero(count()), direction = rest, moved, image;
   double size = rest.squaredNorm();
-  const double last = goal * goal * size, flat = kFlat * model_.profile.curvature().maxCoeff();
+  const double last = goal * goal * size, flat = kFlat * metric.diagonal().maxCoeff();
   int iteration = 0;
   for (; iteration < most && size > last; ++iteration) {
-    multiply(direction, moved, image);
+    multiply(metric, direction, moved, image);
     const double curvature = direction.dot(image);
     if (!(curvature > flat * direction.squaredNorm())) break;
     const double length = size / curvature;
@@ -88,19 +88,12 @@ void PieceDescent::sum_columns(const FloatColumns& floats,
   }
 }
 
-// The Hessian of the profiled loss: curvature C less what the unpenalised part U explains.
-void PieceDescent::find_metric() {
-  weighted_ = model_.profile.curvature().asDiagonal() * model_.profile.basis();
-  inner_.compute(MatrixXd(model_.profile.basis().transpose() * weighted_));
-}
-
-// moved = the columns times the direction, without U; image = the Hessian times the direction.
-void PieceDescent::multiply(const VectorXd& direction, VectorXd& moved, VectorXd& image) {
+// moved = the columns times the direction; image = the Hessian of the profiled loss times it.
+void PieceDescent::multiply(const ProfileCurvature& metric, const VectorXd& direction,
+                            VectorXd& moved, VectorXd& image) {
   moved.setZero(model_.x.rows());
   columns_.add(direction.data(), moved);
-  if (weighted_.cols() > 0)
-    moved -= model_.profile.basis() * inner_.solve(weighted_.transpose() * moved);
-  const VectorXd bent = model_.profile.curvature().cwiseProduct(moved);
+  const VectorXd bent = metric.times(moved);
   const double size = bent.norm();
   Eigen::VectorXf v = Eigen::VectorXf::Zero(columns_.length());
   if (size > 0) v.head(bent.size()) = (bent / size).cast<float>();

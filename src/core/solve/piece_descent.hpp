@@ -21,11 +21,11 @@ class PieceDescent {
   // The share of nodes and edges of the support whose pieces differ between two points.
   double change(const VectorXd& before, const VectorXd& after) const;
 
-  // Moves beta and eta until the slope along the pieces is `goal` times what it was. `slope` is the
-  // slope of the objective at beta, where the profile was evaluated last; the columns must be in
-  // `floats`. Returns the number of iterations.
-  int run(const FloatColumns& floats, const VectorXd& slope, double goal, int most, VectorXd& beta,
-          VectorXd& eta);
+  // Moves beta and eta until the slope along the pieces is `goal` times what it was. `at` is the
+  // loss and `slope` the slope of the objective at beta; the columns must be in `floats`. Returns
+  // the number of iterations.
+  int run(const FloatColumns& floats, const LossPoint& at, const VectorXd& slope, double goal,
+          int most, VectorXd& beta, VectorXd& eta);
 
  private:
   static constexpr double kFlat = 1e-6;  // below this, curvature is a rounding error of floats
@@ -33,16 +33,14 @@ class PieceDescent {
   Eigen::Index count() const { return static_cast<Eigen::Index>(norm_.size()); }
   void find_pieces(const FloatColumns& floats, const VectorXd& beta);
   void sum_columns(const FloatColumns& floats, const std::vector<std::vector<int>>& members);
-  void find_metric();
-  void multiply(const VectorXd& direction, VectorXd& moved, VectorXd& image);
+  void multiply(const ProfileCurvature& metric, const VectorXd& direction, VectorXd& moved,
+                VectorXd& image);
 
   Model& model_;
   std::vector<int> nodes_, of_;        // the nodes of all pieces, and the piece of each
   std::vector<double> norm_;           // of the pieces' columns
   FloatProducts columns_{0, 1};
   std::vector<Eigen::VectorXf> sums_;  // the columns of pieces with several nodes
-  MatrixXd weighted_;                  // C U
-  Eigen::LDLT<MatrixXd> inner_;        // of U'C U
 };
 
 }  // namespace n2gfl

@@ -46,7 +46,7 @@ Solution ProximalGradient::solve(double lambda1, double lambda2, double thresh, 
     if (jumped > 0 && gap > thresh) gap = judge_jump(before, old_gap, gap, thresh);
     last_ = before.beta;
   }
-  return dense_solution(beta_, model_.profile.coordinates(), loss_, objective_, gap, iteration);
+  return dense_solution(beta_, at_, objective_, gap, iteration);
 }
 
 void ProximalGradient::go_to(const Place& place) {
@@ -58,16 +58,21 @@ void ProximalGradient::go_to(const Place& place) {
 
 void ProximalGradient::step() {
   model_.poll.now();
-  VectorXd residual, gradient, next, next_eta;
-  const double loss = model_.profile.evaluate(point_eta_, residual);
+  VectorXd gradient, next, next_eta;
+  Evaluation at = model_.profile.evaluate(point_eta_);
+  if (!std::isfinite(at.loss())) {  // momentum or a jump went too far
+    go_to({beta_, eta_, objective_, lipschitz_});
+    at = model_.profile.evaluate(point_eta_);
+  }
+  const VectorXd& residual = at.residual();
   find_slope(awake_, residual);
-  double value = gradient_at_point(loss, gradient);
+  double value = gradient_at_point(at.loss(), gradient);
   if (!(lipschitz_ > 0)) guess_lipschitz(gradient);
   lipschitz_ *= kRelax;
   while (true) {
     penalty_->prox(point_ - gradient / lipschitz_, 1 / lipschitz_, next);
     if (wake(next, residual)) {
-      value = gradient_at_point(loss, gradient);
+      value = gradient_at_point(at.loss(), gradient);
       continue;
     }
     next_eta = approximate_times(next);
@@ -87,7 +92,7 @@ void ProximalGradient::step() {
 
 void ProximalGradient::refresh_slopes(const VectorXd& products) {
   slope_ = -products;
-  reference_ = {residual_, slope_};
+  reference_ = {at_.residual(), slope_};
   awake_.clear();
   is_awake_.assign(slope_.size(), 0);
   for (int j = 0; j < slope_.size(); ++j)
@@ -145,12 +150,12 @@ bool ProximalGradient::majorised(double value, const VectorXd& gradient, const V
   const VectorXd difference = next - point_;
   if (difference.norm() <= kRounding * point_.norm()) return true;
   const double quadratic = 0.5 * lipschitz_ * difference.squaredNorm();
-  VectorXd next_residual, ignored = VectorXd::Zero(next.size());
-  const double next_value =
-      model_.profile.evaluate(next_eta, next_residual) + penalty_->smooth(next, ignored);
+  VectorXd ignored = VectorXd::Zero(next.size());
+  const Evaluation there = model_.profile.evaluate(next_eta);
+  const double next_value = there.loss() + penalty_->smooth(next, ignored);
   const double rounding = kRounding * (std::fabs(value) + std::fabs(gradient.dot(difference)));
   if (next_value <= value + gradient.dot(difference) + quadratic + rounding) return true;
-  const double bend = (residual - next_residual).dot(next_eta - point_eta_) +
+  const double bend = (residual - there.residual()).dot(next_eta - point_eta_) +
                       penalty_->smooth_curvature(difference);
   return bend <= quadratic;
 }
@@ -170,7 +175,7 @@ int ProximalGradient::jump(double gap, double thresh, int most) {
   momentum_ = 1;
   const double goal = std::max(change > 0 ? kJumpGoal : kFinalJumpGoal, 0.5 * thresh / gap);
   const int limit = std::min(most, kMostInJump);
-  const int jumped = pieces_.run(floats_, slope, goal, limit, point_, point_eta_);
+  const int jumped = pieces_.run(floats_, at_.at, slope, goal, limit, point_, point_eta_);
   if (point_eta_.allFinite() && point_.allFinite()) return jumped;
   go_to({beta_, eta_, objective_, lipschitz_});
   return 0;
@@ -240,10 +245,10 @@ void ProximalGradient::make_eta_exact() {
 // The gap; also refreshes all slopes. A gap that ends the fit is always computed from exact eta.
 double ProximalGradient::certify(double thresh, bool exactly) {
   if (exactly || ++age_ == kOldestEta) make_eta_exact();
-  loss_ = model_.profile.evaluate(eta_, residual_);
-  objective_ = loss_ + penalty_->value(beta_);
+  at_ = model_.profile.evaluate(eta_);
+  objective_ = at_.loss() + penalty_->value(beta_);
   VectorXd products;
-  const double gap = penalty_->gap(beta_, residual_, objective_, thresh, products);
+  const double gap = penalty_->gap(beta_, at_, objective_, thresh, products);
   refresh_slopes(products);
   return gap <= thresh && !eta_is_exact() ? certify(thresh, true) : gap;
 }

@@ -78,7 +78,7 @@ class ProximalGradient final : public Solver {
   Steps steps_;
   VectorXd beta_, eta_;         // the iterate and X times the iterate
   VectorXd point_, point_eta_;  // where the gradient is taken
-  VectorXd residual_;
+  Evaluation at_;               // the loss at the iterate of the last certificate
   VectorXd slope_;              // -X'r at the point; out of date for features that are not active
   struct {
     VectorXd beta, eta;
@@ -94,7 +94,7 @@ class ProximalGradient final : public Solver {
   VectorXd last_;               // beta at the certificate before the last; empty if there is none
   int failures_ = 0, wait_ = 0; // of jumps; certificates until the next jump
   int age_ = 0;                 // of the exact eta, in certificates
-  double momentum_ = 1, lipschitz_ = 0, loss_ = 0, objective_ = 0;
+  double momentum_ = 1, lipschitz_ = 0, objective_ = 0;
 };
 
 }  // namespace n2gfl

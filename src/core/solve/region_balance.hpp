@@ -4,11 +4,11 @@
 
 #include <vector>
 
+#include "data/regions.hpp"
 #include "graph/network.hpp"
 #include "parallel.hpp"
 #include "penalty/dual_norm.hpp"
 #include "poll.hpp"
-#include "solve/regions.hpp"
 
 namespace n2gfl {
 

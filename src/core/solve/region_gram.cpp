@@ -1,9 +1,27 @@
 #include "solve/region_gram.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
+#include "parallel.hpp"
+
 namespace n2gfl {
+
+MatrixXd weighted_gram(const MatrixXd& columns, const VectorXd& h, int threads) {
+  constexpr Eigen::Index kPanel = 32;
+  const Eigen::Index size = columns.cols(), panels = (size + kPanel - 1) / kPanel;
+  MatrixXd gram(size, size);
+  const double cost = 0.5 * static_cast<double>(columns.rows() * kPanel * size);
+  parallel_for(panels, threads, cost, [&](std::ptrdiff_t p) {
+    const Eigen::Index begin = p * kPanel, width = std::min(kPanel, size - begin);
+    const MatrixXd weighted = h.asDiagonal() * columns.middleCols(begin, width);
+    gram.block(begin, begin, size - begin, width).noalias() =
+        columns.rightCols(size - begin).transpose() * weighted;
+  });
+  gram.triangularView<Eigen::StrictlyUpper>() = gram.transpose();
+  return gram;
+}
 
 const MatrixXd& RegionGram::of(const Regions& regions, const MatrixXd& columns,
                                const VectorXd& curvature) {

@@ -5,10 +5,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "solve/regions.hpp"
+#include "data/regions.hpp"
 #include "types.hpp"
 
 namespace n2gfl {
+
+// columns' diag(h) columns. Only one triangle is computed, in panels of fixed width, so that the
+// result does not depend on the number of threads.
+MatrixXd weighted_gram(const MatrixXd& columns, const VectorXd& h, int threads);
 
 class RegionGram {
  public:

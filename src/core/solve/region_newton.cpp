@@ -1,6 +1,8 @@
 #include "solve/region_newton.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -19,8 +21,43 @@ void RegionNewton::run(Regions& regions, double lambda1, double lambda2, double 
 void RegionNewton::evaluate(const Regions& regions, double lambda1, double lambda2) {
   VectorXd eta = VectorXd::Zero(model_->x.rows());
   for (int k = 0; k < regions.size(); ++k) eta += regions[k].value * regions[k].column;
-  loss_ = model_->profile.evaluate(eta, residual_);
-  penalty_ = penalty(regions.kinks(lambda1, lambda2), regions.values());
+  at_ = model_->profile.evaluate(eta);
+  penalty_ = penalty(kinks(regions, lambda1, lambda2), regions.values());
+}
+
+std::vector<Kink> RegionNewton::kinks(const Regions& regions, double lambda1,
+                                      double lambda2) const {
+  const int size = regions.size();
+  Crossings crossing;
+  std::vector<double> to_zero(size);
+  for (int k = 0; k < size; ++k) {
+    to_zero[k] = regions[k].factor == 0 ? 0.0 : lambda1 * regions[k].factor;
+    if (regions.fused()) collect_crossing(regions, k, lambda2, crossing, to_zero[k]);
+  }
+  std::sort(crossing.begin(), crossing.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Kink> kinks;
+  for (std::size_t h = 0; h < crossing.size(); ++h) {
+    if (h > 0 && crossing[h].first == crossing[h - 1].first)
+      kinks.back().weight += crossing[h].second;
+    else
+      kinks.push_back({static_cast<int>(crossing[h].first / size),
+                       static_cast<int>(crossing[h].first % size), crossing[h].second});
+  }
+  for (int k = 0; k < size; ++k) kinks.push_back({k, ContractedProblem::kZero, to_zero[k]});
+  return kinks;
+}
+
+void RegionNewton::collect_crossing(const Regions& regions, int k, double lambda2,
+                                    Crossings& crossing, double& to_zero) const {
+  for (int a : regions[k].border) {
+    const int other = regions.of(model_->graph.head(a));
+    const double weight = lambda2 * model_->graph.weight(a);
+    if (other < 0)
+      to_zero += weight;
+    else if (k < other)
+      crossing.emplace_back(static_cast<std::int64_t>(k) * regions.size() + other, weight);
+  }
 }
 
 double RegionNewton::penalty(const std::vector<Kink>& kinks, const VectorXd& u) {
@@ -31,21 +68,18 @@ double RegionNewton::penalty(const std::vector<Kink>& kinks, const VectorXd& u) 
 
 double RegionNewton::one_step(Regions& regions, double lambda1, double lambda2) {
   const MatrixXd columns = regions.columns();
-  VectorXd curvature;
   ContractedProblem problem;
   problem.start = regions.values();
-  problem.kinks = regions.kinks(lambda1, lambda2);
+  problem.kinks = kinks(regions, lambda1, lambda2);
   problem.nonnegative = model_->nonnegative;
   problem.tie = regions.ties();
-  const double before =
-      model_->profile.evaluate(columns * problem.start, residual_, &curvature) +
-      penalty(problem.kinks, problem.start);
-  problem.gradient = columns.transpose() * residual_;
+  at_ = model_->profile.evaluate(columns * problem.start);
+  const double before = at_.loss() + penalty(problem.kinks, problem.start);
+  problem.gradient = columns.transpose() * at_.residual();
   ContractedSolution best;
   double t = 0;
   for (int tries = 0; t == 0 && tries < kMostDampings; ++tries) {
-    fill_hessian(regions, columns, curvature + damping_ * model_->profile.loss().weights(),
-                 problem);
+    fill_hessian(regions, columns, model_->profile.curvature(at_.at, damping_), problem);
     best = ActiveSet(problem, model_->poll).solve();
     if (!(best.decrease > 0)) return 0;
     t = line_search(columns, problem, best, before);
@@ -71,12 +105,12 @@ void RegionNewton::damp(const VectorXd& step, double objective) {
 // The model is centred at the start, so the small ridge shortens steps but does not move the
 // optimum.
 void RegionNewton::fill_hessian(const Regions& regions, const MatrixXd& columns,
-                                const VectorXd& curvature, ContractedProblem& problem) {
+                                const ProfileCurvature& curvature, ContractedProblem& problem) {
   const bool quadratic = model_->profile.loss().quadratic();
-  MatrixXd hessian = quadratic ? gram_.of(regions, columns, curvature)
-                               : weighted_gram(columns, curvature, model_->threads);
+  MatrixXd hessian = quadratic ? gram_.of(regions, columns, curvature.diagonal())
+                               : weighted_gram(columns, curvature.diagonal(), model_->threads);
   const VectorXd whole = hessian.diagonal();  // the projected diagonal may be pure rounding
-  if (!quadratic) model_->profile.project_hessian(curvature, columns, hessian);
+  if (!quadratic) curvature.subtract(columns, hessian);
   hessian.diagonal() += 1e-11 * whole;
   hessian.diagonal().array() += 1e-12 * whole.maxCoeff();
   problem.hessian = std::move(hessian);
@@ -89,7 +123,7 @@ double RegionNewton::line_search(const MatrixXd& columns, const ContractedProble
   for (int halvings = 0; halvings < kHalvings; ++halvings, t *= 0.5) {
     const VectorXd u = problem.start + t * (best.value - problem.start);
     const double now =
-        model_->profile.evaluate(columns * u, residual_) + penalty(problem.kinks, u);
+        model_->profile.evaluate(columns * u).loss() + penalty(problem.kinks, u);
     if (now <= before - 1e-4 * t * best.decrease) return t;
   }
   return 0;

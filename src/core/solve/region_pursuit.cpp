@@ -19,8 +19,6 @@ RegionPursuit::RegionPursuit(Model& model)
 }
 
 Solution RegionPursuit::solve(double lambda1, double lambda2, double thresh, int max_iterations) {
-  may_give_up_ = thresh >= kLeastGapOfOthers;
-  on_the_way_ = gave_up_on_the_way_;
   double gap = kInfinity;
   if (!start_row(lambda1, lambda2)) return solution(gap);
   const bool done = penalised_ && solve_coarsely(thresh, max_iterations, gap);
@@ -29,19 +27,17 @@ Solution RegionPursuit::solve(double lambda1, double lambda2, double thresh, int
 }
 
 Solution RegionPursuit::approach(double lambda1, double lambda2, int max_iterations) {
-  may_give_up_ = on_the_way_ = true;
   if (start_row(lambda1, lambda2)) {
     if (penalised_)
       coarse_rounds(kNearEnough, max_iterations, kFirstRatio, false);
     else
       fine_rounds(kNearEnough, max_iterations);
   }
-  gave_up_on_the_way_ = too_many_regions();
   return solution(kInfinity);
 }
 
-double RegionPursuit::lambda1_max(double lambda2) {
-  restart();
+void RegionPursuit::fit_unpenalised(double lambda2) {
+  limit_work(kInfinity);
   if (model_.any_unpenalised) {
     solve(kInfinity, lambda2, 1e-12, 1000);
   } else {
@@ -54,24 +50,15 @@ double RegionPursuit::lambda1_max(double lambda2) {
   else
     gradient_.assume_null();
   saturate_borders();
-  const double answer = norm_.lambda1_max(regions_, model_.rounding(newton_.residual()));
-  restart();
-  return answer;
 }
 
-// A Newton step costs about R^3 + N R^2 / 4 for R regions, a step of a first-order method about
-// N d. With many regions a first-order method is faster, unless the required accuracy is beyond
-// its reach.
 bool RegionPursuit::too_many_regions() const {
   const double regions = regions_.size(), rows = model_.x.rows();
-  if (!may_give_up_ || regions < kManyRegions) return false;
-  const bool patient = model_.profile.loss().quadratic() && !on_the_way_;
-  const double steps = patient ? kStepsForSquares : kStepsForOne;
-  return regions * regions * (regions + 0.25 * rows) > steps * rows * model_.features();
+  return regions >= kManyRegions && regions * regions * (regions + 0.25 * rows) > most_work_;
 }
 
-// Fits the old regions at the new penalties and chooses the working set. Returns false if
-// another solver will be faster.
+// Fits the old regions at the new penalties and chooses the working set. Returns false if there
+// are too many regions.
 bool RegionPursuit::start_row(double lambda1, double lambda2) {
   set_penalties(lambda1, lambda2);
   iterations_ = 0;
@@ -140,7 +127,7 @@ void RegionPursuit::coarse_rounds(double stop, int max_iterations, double ratio,
   double last = kInfinity;
   for (int round = 0; round < kMaxCoarseRounds; ++round) {
     find_pieces_coarsely(ratio);
-    const double gap = relative_gap(newton_.residual(), leftover_of_pieces());
+    const double gap = relative_gap(newton_.at().dual, leftover_of_pieces());
     ratio = violation_of_pieces();
     if (round == 0 && ratio < kLookRatio) look = false;
     if (look && round > 0) {
@@ -281,7 +268,7 @@ bool RegionPursuit::fine_rounds(double stop, int max_iterations) {
   double last = kInfinity, last_gap = last;
   for (int round = 0;; ++round) {
     find_pieces_exactly();
-    const double gap = relative_gap(newton_.residual(), leftover_of_pieces());
+    const double gap = relative_gap(newton_.at().dual, leftover_of_pieces());
     if (gap <= stop || pieces_.empty() || round >= kMaxRounds) break;
     if (iterations_++ >= max_iterations) break;
     // Pieces that are split together may not decrease the objective; a single piece always does.
@@ -397,8 +384,8 @@ void RegionPursuit::set_ties() {
 
 // ---- the certificate
 
-double RegionPursuit::relative_gap(const VectorXd& theta, const Leftover& left) const {
-  return n2gfl::relative_gap(model_, newton_.objective(), theta, left, rounding_);
+double RegionPursuit::relative_gap(const DualPoint& point, const Leftover& left) const {
+  return n2gfl::relative_gap(model_, newton_.objective(), point, left, rounding_);
 }
 
 // Excess that the certificate may leave: a small share of what the gap allows. For unpenalised
@@ -414,10 +401,10 @@ double RegionPursuit::certify(double thresh) {
   saturate_borders();
   rounding_ = model_.rounding(newton_.residual()) + network_.refresh_marked();
   const double tolerance = tolerated_excess(thresh);
-  theta_ = newton_.residual();
+  dual_ = newton_.at().dual;
   if (!free_.empty()) {
-    theta_ = free_.feasible(theta_);
-    gradient_.set_residual(theta_);
+    dual_ = free_.feasible(newton_.at());
+    gradient_.set_residual(dual_.theta);
   }
   find_candidates(tolerance);
   pieces_.clear();
@@ -430,7 +417,7 @@ double RegionPursuit::certify(double thresh) {
     DualNorm::include(left, leftover_of_candidates(terms));
     collect_pieces(way);
   }
-  const double gap = relative_gap(theta_, left);
+  const double gap = relative_gap(dual_, left);
   return gap <= thresh || !std::isfinite(lambda1_) ? gap : sharper_gap(gap, thresh, tolerance);
 }
 
@@ -448,11 +435,11 @@ Leftover RegionPursuit::leftover_of_candidates(const GradientTerms& terms) const
 double RegionPursuit::sharper_gap(double gap, double thresh, double tolerance) {
   double lower = 1;
   for (const Piece& piece : pieces_) lower = std::max(lower, set_ratio(piece));
-  if (relative_gap(theta_, {lower - 1, 0.0}) > thresh) return gap;
+  if (relative_gap(dual_, {lower - 1, 0.0}) > thresh) return gap;
   const Leftover exact =
       norm_.dinkelbach(lambda1_, lower, tolerance, thresh,
-                       [&](const Leftover& left) { return relative_gap(theta_, left); });
-  return std::min(gap, relative_gap(theta_, exact));
+                       [&](const Leftover& left) { return relative_gap(dual_, left); });
+  return std::min(gap, relative_gap(dual_, exact));
 }
 
 double RegionPursuit::set_ratio(const Piece& piece) {
@@ -525,7 +512,8 @@ bool RegionPursuit::is_certain(int i, double tolerance) {
 
 Solution RegionPursuit::solution(double gap) const {
   Solution answer;
-  answer.unpenalised = model_.profile.coordinates();
+  answer.unpenalised = newton_.at().coordinates;
+  answer.own = newton_.at().at.own;
   std::vector<std::pair<int, double>> entries;
   for (int k = 0; k < regions_.size(); ++k) {
     answer.unpenalised -= regions_[k].value * regions_[k].projection;
@@ -537,11 +525,10 @@ Solution RegionPursuit::solution(double gap) const {
     answer.index.push_back(i);
     answer.value.push_back(value);
   }
-  answer.loss = newton_.loss();
+  answer.loss = newton_.at().loss();
   answer.objective = newton_.objective();
   answer.gap = gap;
   answer.iterations = iterations_;
-  answer.gave_up = too_many_regions();
   return answer;
 }
 

@@ -19,6 +19,7 @@
 
 #include "data/lazy_gradient.hpp"
 #include "data/model.hpp"
+#include "data/regions.hpp"
 #include "graph/max_flow.hpp"
 #include "graph/network.hpp"
 #include "penalty/certificate.hpp"
@@ -26,7 +27,6 @@
 #include "penalty/free_directions.hpp"
 #include "solve/region_balance.hpp"
 #include "solve/region_newton.hpp"
-#include "solve/regions.hpp"
 #include "solve/smooth_flow.hpp"
 #include "solve/solver.hpp"
 #include "solve/working_set.hpp"
@@ -34,7 +34,7 @@
 
 namespace n2gfl {
 
-class RegionPursuit final : public PathSolver {
+class RegionPursuit final : public Solver {
  public:
   explicit RegionPursuit(Model& model);
 
@@ -46,13 +46,21 @@ class RegionPursuit final : public PathSolver {
   // next row: the residual of this one is not final, and looking at them costs a pass.
   Solution approach(double lambda1, double lambda2, int max_iterations) override;
 
-  // The smallest lambda1 at which all penalised coefficients are zero.
-  double lambda1_max(double lambda2) override;
+  // Fits with an infinite lambda1: only features without penalty can leave zero. Then the gradient
+  // is exact at all nodes, and the edges between regions are saturated.
+  void fit_unpenalised(double lambda2);
 
-  void restart() override {
-    regions_.clear();
-    gave_up_on_the_way_ = false;
-  }
+  void restart() override { regions_.clear(); }
+
+  // A Newton step costs about R^3 + N R^2 / 4 for R regions. From now on a fit with many regions
+  // ends early once a step costs more than `most`. Then too_many_regions() is true, and the
+  // solution is not a fit.
+  void limit_work(double most) { most_work_ = most; }
+  bool too_many_regions() const;
+
+  const Regions& regions() const { return regions_; }
+  const VectorXd& residual() const { return newton_.residual(); }
+  DualNorm& norm() { return norm_; }
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -64,10 +72,6 @@ class RegionPursuit final : public PathSolver {
   static constexpr int kMostPieces = 60;    // splits per round, or half the regions if more
   static constexpr double kSteep = 0.9;     // share of the threshold, for the working set
   static constexpr int kManyRegions = 300;
-  // First-order steps that one Newton step is worth. More of them for least squares, whose matrix
-  // of the old regions is kept, but not on the way to a fit that will have many more regions.
-  static constexpr double kStepsForOne = 10, kStepsForSquares = 40;
-  static constexpr double kLeastGapOfOthers = 1e-8;
   static constexpr double kLazyShare = 0.12; // above this share: one full product
   static constexpr double kMargin = 0.5;     // of lambda1, below the threshold
   static constexpr double kNear = 0.8;       // share of the threshold, for nodes that get a margin
@@ -83,7 +87,6 @@ class RegionPursuit final : public PathSolver {
   static constexpr double kLooseNewton = 0.03;    // share of the gap that Newton may leave
   static constexpr double kUsualShare = 0.12;     // of the bound that a gradient usually changes by
 
-  bool too_many_regions() const;
   bool start_row(double lambda1, double lambda2);
 
   // ---- penalties
@@ -123,7 +126,7 @@ class RegionPursuit final : public PathSolver {
 
   // ---- the certificate
 
-  double relative_gap(const VectorXd& theta, const Leftover& left) const;
+  double relative_gap(const DualPoint& point, const Leftover& left) const;
   double tolerated_excess(double thresh) const;
   double certify(double thresh);
   Leftover leftover_of_candidates(const GradientTerms& terms) const;
@@ -150,11 +153,10 @@ class RegionPursuit final : public PathSolver {
   SmoothFlow smooth_;
   WorkingSet work_;
   double lambda1_ = 0, lambda2_ = 0;
-  VectorXd theta_;       // the dual point of the certificate: the residual or close to it
+  DualPoint dual_;       // of the certificate: that of the last evaluation or close to it
   double rounding_ = 0;  // rounding error of one node's excess, at the present residual and flow
   int iterations_ = 0;
-  bool may_give_up_ = false;
-  bool on_the_way_ = false, gave_up_on_the_way_ = false;  // to a far row, see approach()
+  double most_work_ = kInfinity;  // of a Newton step, see limit_work()
   bool penalised_ = false;   // every violation can be compared with lambda1
   std::vector<char> taken_;
   std::vector<Piece> pieces_;

@@ -8,9 +8,9 @@
 
 #include "data/lazy_gradient.hpp"
 #include "data/model.hpp"
+#include "data/regions.hpp"
 #include "graph/network.hpp"
 #include "solve/balance_sweeps.hpp"
-#include "solve/regions.hpp"
 
 namespace n2gfl {
 

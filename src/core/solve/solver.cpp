@@ -2,9 +2,9 @@
 
 namespace n2gfl {
 
-Solution dense_solution(const VectorXd& beta, const VectorXd& unpenalised, double loss,
-                        double objective, double gap, int iterations) {
-  Solution answer{{}, {}, unpenalised, loss, objective, gap, iterations, false};
+Solution dense_solution(const VectorXd& beta, const Evaluation& at, double objective, double gap,
+                        int iterations) {
+  Solution answer{{}, {}, at.coordinates, at.at.own, at.loss(), objective, gap, iterations};
   for (int i = 0; i < beta.size(); ++i) {
     if (beta[i] == 0) continue;
     answer.index.push_back(i);

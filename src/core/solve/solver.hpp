@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "loss/profile.hpp"
 #include "types.hpp"
 
 namespace n2gfl {
@@ -11,14 +12,14 @@ struct Solution {
   std::vector<int> index;  // nonzero features, in increasing order
   std::vector<double> value;
   VectorXd unpenalised;    // coordinates of the unpenalised part in the profile's basis
+  VectorXd own;            // the loss's own parameters
   double loss = 0, objective = 0;
   double gap = 0;          // relative to the null objective
   int iterations = 0;
-  bool gave_up = false;    // another solver will be faster
 };
 
-Solution dense_solution(const VectorXd& beta, const VectorXd& unpenalised, double loss,
-                        double objective, double gap, int iterations);
+Solution dense_solution(const VectorXd& beta, const Evaluation& at, double objective, double gap,
+                        int iterations);
 
 class Solver {
  public:
@@ -35,13 +36,6 @@ class Solver {
 
  protected:
   static constexpr double kNear = 0.3;
-};
-
-// A solver that also computes where its path starts.
-class PathSolver : public Solver {
- public:
-  // The smallest lambda1 at which all penalised coefficients are zero. Restarts the solver.
-  virtual double lambda1_max(double lambda2) = 0;
 };
 
 }  // namespace n2gfl

@@ -6,8 +6,8 @@
 
 #include "data/lazy_gradient.hpp"
 #include "data/model.hpp"
+#include "data/regions.hpp"
 #include "graph/network.hpp"
-#include "solve/regions.hpp"
 
 namespace n2gfl {
 

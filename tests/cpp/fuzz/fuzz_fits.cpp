@@ -473,7 +473,7 @@ fuzz::Outcome fuzz::fit_case(std::uint32_t seed, const std::string& family) {
   const testing::SparseColumns columns(p.x);
   const bool sparse = chance(random, 3);
   Poll poll;
-  std::unique_ptr<n2gfl::Path> path;
+  std::shared_ptr<n2gfl::Path> path;
   try {
     path = sparse ? p.path(columns.design(), poll) : p.path(poll);
   } catch (const std::invalid_argument&) {
@@ -513,7 +513,7 @@ fuzz::Outcome fuzz::path_case(std::uint32_t seed, const std::string& family) {
   threaded.settings.threads = 2;
   const bool compare = chance(random, 6);
   Poll poll;
-  std::unique_ptr<n2gfl::Path> path, other;
+  std::shared_ptr<n2gfl::Path> path, other;
   try {
     path = p.path(design, poll);
     if (compare) other = threaded.path(design, poll);

@@ -1,0 +1,101 @@
+# Coefficients without shrinkage on the regions that a fit selected. The column of a region is the
+# sum of its features' columns. The core solves the resulting small problem: no graph, no penalty,
+# the same sign.
+
+# `chosen` (a0, gamma, beta, own) with every column refitted.
+refit_regions <- function(object, chosen, given) {
+  scale <- support_scale(object, chosen$beta, given)
+  label <- region_labels(chosen$beta, object, scale)
+  column <- rep(seq_len(ncol(chosen$beta)), diff(chosen$beta@p))
+  for (k in which(diff(chosen$beta@p) > 0)) {
+    entries <- which(column == k)
+    features <- chosen$beta@i[entries] + 1L
+    fit <- fit_regions(object, given, features, label[entries], scale[features],
+                       colnames(chosen$beta)[k])
+    chosen$a0[k] <- fit$a0
+    if (!is.null(chosen$gamma)) chosen$gamma[, k] <- fit$gamma
+    if (!is.null(chosen$own)) chosen$own[, k] <- fit$own
+    chosen$beta@x[entries] <- fit$beta[label[entries], 1] / scale[features]
+  }
+  # The sign constraint can set a region of the shrunken fit to 0: such regions are dropped.
+  chosen$beta <- Matrix::drop0(chosen$beta)
+  chosen
+}
+
+# The model of one fit's regions: one column each, nothing penalised.
+fit_regions <- function(object, given, features, label, scale, name) {
+  columns <- sum_columns(given$x, features, label, scale)
+  check_region_count(object, given, ncol(columns), name)
+  arguments <- refit_arguments(object, given, lambda1 = 0, lambda2 = 0)
+  arguments$x <- columns
+  arguments$graph <- graph_edges(integer(0), integer(0), n = ncol(columns))
+  arguments[c("penalty", "standardize")] <- list("fused", FALSE)
+  arguments["penalty.factor"] <- list(NULL)
+  # Its warnings refer to a fit that the user did not ask for; the first fit gave its messages.
+  fit <- suppressMessages(suppressWarnings(do.call(n2gfl, arguments)))
+  warn_refit(fit, name)
+  fit
+}
+
+sum_columns <- function(x, features, label, scale) {
+  which_region <- Matrix::sparseMatrix(seq_along(label), label, x = 1 / scale)
+  as.matrix(x[, features, drop = FALSE] %*% which_region)
+}
+
+warn_refit <- function(fit, name) {
+  flaw <- family_of(fit$family)$refit_flaw(fit)
+  if (!is.null(flaw)) {
+    warning("The regions of fit ", name, " ", flaw, ".", call. = FALSE)
+  } else if (!fit$grid$converged) {
+    warning("The refit of ", name, " did not converge (gap ", format(fit$grid$gap, digits = 2),
+            ").", call. = FALSE)
+  }
+}
+
+check_region_count <- function(object, given, regions, name) {
+  rows <- if (is.null(given$weights)) object$nobs else sum(given$weights > 0)
+  others <- unpenalised_count(object)
+  if (regions + others >= rows) {
+    stop_bad("`refit` must leave more observations than coefficients, but fit ", name, " has ",
+             count_of(regions, "region"),
+             if (others) paste(" and", count_of(others, "unpenalised coefficient")),
+             " for ", count_of(rows, "observation"), ".")
+  }
+}
+
+# The number of free coefficients. Those of covariates that were removed from x are not free: they
+# follow from the coefficients of the features.
+unpenalised_count <- function(object) {
+  own <- if (family_of(object$family)$own_terms) NROW(object$own) else 0L
+  object$control$intercept + own + if (isTRUE(object$deconfound)) 0L else NROW(object$gamma)
+}
+
+# The standard deviations by which the fit divided the columns of its supports, 1 without
+# standardize = TRUE. Only those of the supports are computed.
+support_scale <- function(object, beta, given) {
+  scale <- rep(1, nrow(beta))
+  if (!object$control$standardize) return(scale)
+  if (isTRUE(object$deconfound)) {
+    stop_bad("`refit` must be FALSE for a fit with standardize = TRUE and `deconfound`, whose ",
+             "coefficients do not determine its regions.")
+  }
+  weights <- check_weights(given$weights, nrow(given$x))
+  weights <- weights / sum(weights)
+  for (j in sort(unique(beta@i)) + 1L) {
+    centred <- given$x[, j] - sum(weights * given$x[, j])
+    scale[j] <- sqrt(sum(weights * centred^2))
+  }
+  scale
+}
+
+# ---- regions of coefficients ---------------------------------------------------------------------
+
+# The region of each nonzero entry of `beta`, counted from 1 in each column. With the Laplacian
+# penalty neighbours do not get one value, and each feature is a region, as in `df`.
+region_labels <- function(beta, object, scale = NULL) {
+  if (object$penalty == "laplacian") return(sequence(diff(beta@p)))
+  # Undoing the scale of standardize = TRUE causes rounding errors.
+  rounded <- object$control$standardize
+  values <- if (rounded) beta@x * scale[beta@i + 1L] else beta@x
+  label_parts(beta, object$graph, values, if (rounded) 1e-9 else 0)
+}
