@@ -3,6 +3,7 @@
 #pragma once
 
 #include "random_data.hpp"
+#include "reference_loss.hpp"
 
 #include "data/problem.hpp"
 #include "loss/families.hpp"
@@ -31,6 +32,7 @@ struct PathWithProblem {
 struct Problem {
   MatrixXd x, covariates;
   VectorXd y, weights, offset, factor;
+  MatrixXd more;  // further columns of the response: status and stratum of a time
   n2gfl::Graph graph;
   Settings settings;
 
@@ -39,8 +41,14 @@ struct Problem {
   bool gaussian() const { return settings.family == "gaussian"; }
   bool fused() const { return settings.penalty == n2gfl::PenaltyType::fused; }
 
+  MatrixXd response() const {
+    MatrixXd all(y.size(), 1 + more.cols());
+    all << y, more;
+    return all;
+  }
+
   n2gfl::Inputs inputs(const n2gfl::Design& design) const {
-    return {design, y, weights, offset, covariates, factor, settings};
+    return {design, response(), weights, offset, covariates, factor, settings};
   }
 
   // Each path keeps its problem alive.
@@ -55,10 +63,34 @@ struct Problem {
   // The order of magnitude of the largest useful lambda1.
   double scale() const {
     const VectorXd omega = weights / weights.sum();
-    const VectorXd centred = y.array() - omega.dot(y);
+    VectorXd like = y;  // what features must explain: for times, which row has the event
+    if (more.cols() > 0) like = more.col(0);
+    const VectorXd centred = like.array() - omega.dot(like);
     return (x.transpose() * omega.cwiseProduct(centred)).cwiseAbs().maxCoeff();
   }
 };
+
+// Counts; times, often with ties and always with some event, of which features shorten the times;
+// or up to four levels.
+inline void respond(Problem& p, Random& random, const VectorXd& eta) {
+  const int n = p.rows();
+  p.y = eta;
+  p.more.resize(n, p.settings.family == "cox" ? 2 : 0);
+  const bool ties = p.more.cols() > 0 && random() % 2, strata = p.more.cols() > 0 && random() % 3 == 0;
+  for (int i = 0; i < n; ++i) {
+    if (p.settings.family == "binomial") p.y[i] = eta[i] + uniform(random, -1, 1) > 0 ? 1 : -1;
+    if (p.settings.family == "poisson")
+      p.y[i] = std::poisson_distribution<int>(std::exp(0.7 + eta[i]))(random);
+    if (p.settings.family == "ordinal")
+      p.y[i] = i < 4 ? i + 1 : below(random, 8) == 0 ? 1 + below(random, 4)
+                               : 1 + (eta[i] > -0.7) + (eta[i] > 0) + (eta[i] > 0.7);
+    if (p.settings.family != "cox") continue;
+    p.y[i] = std::exp(-eta[i]) * -std::log(uniform(random, 1e-6, 1));
+    if (ties) p.y[i] = std::ceil(4 * p.y[i]);
+    p.more.row(i) << (random() % 4 > 0 ? 1 : 0), (strata && random() % 2 ? 2 : 1);
+  }
+  if (p.more.cols() > 0) p.more(std::min_element(p.y.data(), p.y.data() + n) - p.y.data(), 0) = 1;
+}
 
 // Plain: no weights, offset, covariates or factors.
 inline Problem plain_problem(Random& random, const std::string& family, int rows, int features) {
@@ -68,9 +100,7 @@ inline Problem plain_problem(Random& random, const std::string& family, int rows
   VectorXd eta = 0.5 * uniform_vector(random, rows, -1, 1);
   for (int j = 0; j < features; ++j)
     if (j % 5 < 2) eta += (j % 10 < 5 ? 1.0 : -0.8) * p.x.col(j);
-  p.y = eta;
-  if (family == "binomial")
-    for (int i = 0; i < rows; ++i) p.y[i] = eta[i] + uniform(random, -1, 1) > 0 ? 1 : -1;
+  respond(p, random, eta);
   p.weights = VectorXd::Ones(rows);
   p.offset = VectorXd::Zero(rows);
   p.factor = VectorXd::Ones(features);
@@ -86,10 +116,11 @@ inline VectorXd random_factor(Random& random, int features) {
   return factor;
 }
 
-// A random choice among everything that the arguments allow.
-inline Problem random_problem(Random& random) {
+// A random choice among everything that the arguments allow. Without a family, one of the first two.
+inline Problem random_problem(Random& random, const std::string& family = "") {
   const int rows = 15 + below(random, 20), features = 1 + below(random, 10);
-  Problem p = plain_problem(random, random() % 2 ? "gaussian" : "binomial", rows, features);
+  const char* drawn = random() % 2 ? "gaussian" : "binomial";
+  Problem p = plain_problem(random, family.empty() ? drawn : family, rows, features);
   const n2gfl::Sign signs[] = {n2gfl::Sign::nonnegative, n2gfl::Sign::nonpositive,
                                n2gfl::Sign::free};
   p.settings.sign = signs[random() % 3];
@@ -115,22 +146,24 @@ inline VectorXd dense_beta(const n2gfl::Fit& fit, int features) {
 
 // ---- the model, from its definition
 
+inline std::unique_ptr<ReferenceLoss<double>> definition_of(const Problem& p) {
+  return reference_loss<double>(p.settings.family, p.response(), p.weights);
+}
+
+// One value for each row of the definition: two for most observations of an ordinal response.
 inline VectorXd linear_predictor(const Problem& p, const n2gfl::Fit& fit) {
-  VectorXd eta = p.offset + p.x * dense_beta(fit, p.features());
-  eta.array() += fit.intercept;
-  if (p.covariates.cols() > 0) eta += p.covariates * fit.covariates;
+  VectorXd each = p.offset + p.x * dense_beta(fit, p.features());
+  each.array() += fit.intercept;
+  if (p.covariates.cols() > 0) each += p.covariates * fit.covariates;
+  const auto loss = definition_of(p);
+  VectorXd eta(loss->rows());
+  for (int row = 0; row < loss->rows(); ++row) eta[row] = each[loss->observation[row]];
+  if (loss->own.cols() > 0) eta += loss->own * fit.own;
   return eta;
 }
 
 inline double loss_at(const Problem& p, const VectorXd& eta) {
-  double sum = 0;
-  for (int i = 0; i < p.rows(); ++i) {
-    const double margin = p.y[i] * eta[i];
-    sum += p.weights[i] * (p.gaussian() ? 0.5 * (p.y[i] - eta[i]) * (p.y[i] - eta[i])
-                                        : std::log1p(std::exp(-std::fabs(margin))) +
-                                              std::max(0.0, -margin));
-  }
-  return sum / p.weights.sum();
+  return definition_of(p)->value(eta);
 }
 
 inline double variation(const Problem& p, const VectorXd& beta) {
@@ -154,31 +187,6 @@ inline double objective_at(const Problem& p, double lambda1, double lambda2, con
 
 inline double objective_of(const Problem& p, double lambda1, double lambda2, const n2gfl::Fit& fit) {
   return objective_at(p, lambda1, lambda2, linear_predictor(p, fit), dense_beta(fit, p.features()));
-}
-
-// -d loss / d eta
-inline VectorXd residual_at(const Problem& p, const VectorXd& eta) {
-  VectorXd r(p.rows());
-  for (int i = 0; i < p.rows(); ++i)
-    r[i] = p.weights[i] / p.weights.sum() *
-           (p.gaussian() ? p.y[i] - eta[i] : p.y[i] / (1 + std::exp(p.y[i] * eta[i])));
-  return r;
-}
-
-inline double dual_at(const Problem& p, const VectorXd& theta) {
-  double value = -theta.dot(p.offset);
-  for (int i = 0; i < p.rows(); ++i) {
-    const double omega = p.weights[i] / p.weights.sum();
-    if (omega == 0) continue;
-    if (p.gaussian()) {
-      value += theta[i] * p.y[i] - 0.5 * theta[i] * theta[i] / omega;
-      continue;
-    }
-    const double u = theta[i] * p.y[i] / omega;
-    if (u > 0) value -= omega * u * std::log(u);
-    if (u < 1) value -= omega * (1 - u) * std::log(1 - u);
-  }
-  return value;
 }
 
 // ---- certificates
@@ -212,8 +220,8 @@ inline LargestRatio largest_ratio(const n2gfl::Graph& graph, const VectorXd& g,
 }
 
 inline double null_objective(const Problem& p) {
-  const auto loss = n2gfl::make_loss(p.settings.family, p.y, p.weights);
-  const int extra = p.settings.intercept ? 1 : 0;
+  const auto loss = n2gfl::make_loss(p.settings.family, p.response(), p.weights);
+  const int extra = p.settings.intercept || loss->ignores_constants() ? 1 : 0;
   MatrixXd u = MatrixXd::Ones(p.rows(), extra + p.covariates.cols());
   u.rightCols(p.covariates.cols()) = p.covariates;
   n2gfl::Profile profile(*loss, u, p.offset);
@@ -228,9 +236,12 @@ struct Certificate {
 
 inline Certificate certify(const Problem& p, double lambda1, double lambda2, const n2gfl::Fit& fit) {
   const VectorXd beta = dense_beta(fit, p.features()), eta = linear_predictor(p, fit);
-  const VectorXd r = residual_at(p, eta);
+  const auto loss = definition_of(p);
+  const VectorXd r = loss->residual(eta);
+  VectorXd each = VectorXd::Zero(p.rows());  // by observation
+  for (int row = 0; row < loss->rows(); ++row) each[loss->observation[row]] += r[row];
   const bool both_sides = p.settings.sign == n2gfl::Sign::free;
-  VectorXd g = p.x.transpose() * r, thresholds(p.features());
+  VectorXd g = p.x.transpose() * each, thresholds(p.features());
   for (int i = 0; i < p.features(); ++i) {
     const double u = p.factor[i];
     thresholds[i] = u == 0 ? 0 : std::isinf(u) ? kInfinity : lambda1 * u;
@@ -244,12 +255,15 @@ inline Certificate certify(const Problem& p, double lambda1, double lambda2, con
   const double edges = p.fused() ? 0 : s * s * lambda2 * variation(p, beta);
   Certificate answer;
   answer.objective = objective_of(p, lambda1, lambda2, fit);
-  answer.gap = (answer.objective - dual_at(p, s * r) + edges) / null_objective(p);
+  const double dual = loss->dual(s * r) - s * each.dot(p.offset);
+  answer.gap = (answer.objective - dual + edges) / null_objective(p);
   answer.unpenalised = largest.unseen;
-  if (p.settings.intercept) answer.unpenalised = std::max(answer.unpenalised, std::fabs(r.sum()));
-  if (p.covariates.cols() > 0)
-    answer.unpenalised =
-        std::max(answer.unpenalised, (p.covariates.transpose() * r).cwiseAbs().maxCoeff());
+  const auto see = [&](double slope) {
+    answer.unpenalised = std::max(answer.unpenalised, std::fabs(slope));
+  };
+  if (p.settings.intercept) see(each.sum());
+  for (int k = 0; k < p.covariates.cols(); ++k) see(p.covariates.col(k).dot(each));
+  for (int k = 0; k < loss->own.cols(); ++k) see(loss->own.col(k).dot(r));
   return answer;
 }
 

@@ -29,7 +29,8 @@ prox_objective <- function(b, z, graph, lambda1, lambda2, masses = 1, factor = 1
 }
 
 # A model with everything that n2gfl() takes, once as given (`args`) and once reduced to
-#   sum w loss(y, o + a b + free g) + lambda1 sum u|b| + lambda2 pen(b),   sum w = 1.
+#   loss(y, o + a b + free g) + lambda1 sum u|b| + lambda2 pen(b),   weights w with sum 1.
+# `free` holds the intercept, the family's own parameters and the covariates (helper-losses.R).
 reference_problem <- function(x, y, graph, family = "gaussian", sign = "nonnegative",
                               covariates = NULL, weights = NULL, offset = NULL,
                               penalty = "fused", penalty.factor = NULL, standardize = FALSE,
@@ -49,47 +50,21 @@ reference_problem <- function(x, y, graph, family = "gaussian", sign = "nonnegat
     scale <- sqrt(colSums(w * sweep(a, 2, centre)^2))
     a <- sweep(a, 2, scale, "/")
   }
+  loss <- reference_losses()[[family]]
+  intercept <- intercept && loss$intercept
+  free <- cbind(if (intercept) rep(1, nrow(a)), covariates)
+  # rows of weight 0 have no influence
+  on <- which(w > 0)
   p <- list(
-    args = args, a = a, y = reference_response(y, family), w = w, scale = scale,
-    o = if (is.null(offset)) rep(0, nrow(a)) else offset,
-    free = cbind(if (intercept) rep(1, nrow(a)), covariates),
+    args = args, a = a[on, , drop = FALSE], y = loss$code(y, on), w = w[on], scale = scale,
+    o = if (is.null(offset)) rep(0, length(on)) else offset[on],
+    free = if (length(free)) free[on, , drop = FALSE],
     u = if (is.null(penalty.factor)) rep(1, ncol(a)) else penalty.factor,
     graph = graph, family = family, sign = sign, penalty = penalty, intercept = intercept
   )
+  p <- loss$arrange(p)
   p$null <- null_model(p)
   p
-}
-
-# The response as numbers; two classes become -1 and 1, the larger one is 1.
-reference_response <- function(y, family) {
-  if (family == "gaussian") return(as.numeric(y))
-  if (is.factor(y)) y <- as.integer(y)
-  ifelse(as.numeric(y) == max(as.numeric(y)), 1, -1)
-}
-
-# log(1 + exp(-m)) without overflow.
-log1p_exp_neg <- function(m) pmax(-m, 0) + log1p(exp(-abs(m)))
-
-loss_value <- function(p, eta) {
-  if (p$family == "gaussian") return(sum(p$w * (p$y - eta)^2) / 2)
-  sum(p$w * log1p_exp_neg(p$y * eta))
-}
-
-# r = - d loss / d eta
-loss_residual <- function(p, eta) {
-  if (p$family == "gaussian") return(p$w * (p$y - eta))
-  p$w * p$y * plogis(-p$y * eta)
-}
-
-# The conjugate side: the largest value of the dual at theta = -d loss / d eta.
-loss_dual <- function(p, theta) {
-  on <- p$w > 0
-  w <- p$w[on]
-  theta <- theta[on]
-  if (p$family == "gaussian") return(sum(theta * (p$y - p$o)[on]) - sum(theta^2 / w) / 2)
-  q <- p$y[on] * theta / w
-  entropy <- ifelse(q <= 0, 0, q * log(q)) + ifelse(q >= 1, 0, (1 - q) * log1p(-q))
-  -sum(theta * p$o[on]) - sum(w * entropy)
 }
 
 # The penalty at a coefficient vector on the internal (possibly standardised) scale.
@@ -99,7 +74,7 @@ penalty_value <- function(p, b, lambda1, lambda2) {
   size + lambda2 * sum(p$graph$weight * (b[p$graph$from] - b[p$graph$to])^2)
 }
 
-# eta for coefficients on the scale of the given x; `free` = intercept (if any), covariates.
+# eta for coefficients on the scale of the given x; `free` in the order of p$free.
 linear_predictor <- function(p, free, beta) {
   eta <- p$o + drop(p$a %*% (beta * p$scale))
   if (length(free)) eta <- eta + drop(p$free %*% free)
@@ -111,29 +86,30 @@ model_objective <- function(p, free, beta, lambda1, lambda2) {
     penalty_value(p, beta * p$scale, lambda1, lambda2)
 }
 
-# Best intercept and covariate coefficients for fixed beta, by damped Newton steps.
+# Best intercept, cut points and covariate coefficients for fixed beta, by damped Newton steps.
 best_free <- function(p, beta) {
   if (!length(p$free)) return(numeric(0))
   fixed <- linear_predictor(p, NULL, beta)
-  # a start that removes large shifts from eta
-  free <- -stats::lm.wfit(p$free, fixed, p$w)$coefficients
-  for (step in 1:200) {
+  free <- loss_of(p)$start(p, fixed)
+  for (step in 1:500) {
     eta <- fixed + drop(p$free %*% free)
     gradient <- crossprod(p$free, loss_residual(p, eta))
-    curve <- if (p$family == "gaussian") p$w else p$w * plogis(eta) * plogis(-eta)
-    hessian <- crossprod(p$free, curve * p$free)
+    hessian <- crossprod(p$free, loss_of(p)$curve(p, eta, p$free))
     # separated classes leave hardly any curvature
     if (max(diag(hessian)) < 1e-200) break
     move <- drop(solve(hessian + diag(1e-13 * max(diag(hessian)), ncol(hessian)), gradient))
-    size <- 1
-    now <- loss_value(p, eta) * (1 + 1e-14)
-    while (loss_value(p, fixed + drop(p$free %*% (free + size * move))) > now && size > 1e-8) {
-      size <- size / 2
-    }
-    free <- free + size * move
-    if (max(abs(size * move)) <= 1e-13 * max(1, abs(free))) break
+    move <- move * step_size(p, eta, drop(p$free %*% move))
+    free <- free + move
+    if (max(abs(move)) <= 1e-13 * max(1, abs(free))) break
   }
   free
+}
+
+# The largest of 1, 1/2, 1/4, ... that does not increase the loss; 0 if none does.
+step_size <- function(p, eta, direction) {
+  now <- loss_value(p, eta) * (1 + 1e-14)
+  for (size in 2^-(0:60)) if (loss_value(p, eta + size * direction) <= now) return(size)
+  0
 }
 
 # The model without features: its objective is the unit of all gaps, its largest gradient a natural
@@ -154,12 +130,13 @@ fit_row <- function(fit, row) {
   beta <- as.numeric(fit$beta[, row])
   list(
     a0 = fit$a0[row], gamma = if (is.null(fit$gamma)) numeric(0) else fit$gamma[, row],
+    own = if (is.null(fit$own)) numeric(0) else fit$own[, row],
     beta = beta, lambda1 = fit$grid$lambda1[row], lambda2 = fit$grid$lambda2[row]
   )
 }
 
 # The free coefficients of a fitted row in the order of p$free.
-fit_free <- function(p, row) unname(c(if (p$intercept) row$a0, row$gamma))
+fit_free <- function(p, row) unname(c(if (p$intercept) row$a0, row$own, row$gamma))
 
 fit_objective <- function(p, fit) {
   vapply(seq_len(nrow(fit$grid)), function(k) {

@@ -168,28 +168,35 @@ incidence <- function(graph) {
 ecos_fit <- function(p, lambda1, lambda2) {
   d <- ncol(p$a)
   unit <- null_objective(p)
-  gaussian <- p$family == "gaussian"
   fused <- p$penalty == "fused"
   v <- conic_variables(c(
     beta = d, free = length(p$free) / nrow(p$a), size = if (p$sign == "free") d else 0,
     edge = if (fused) length(p$graph$from) else 0, smooth = if (fused) 0 else 1,
-    loss = if (gaussian) 1 else length(p$y), part = if (gaussian) 0 else 2 * length(p$y)
+    conic_losses[[p$family]]$sizes(p)
   ))
-  linear <- stack_rows(c(conic_signs(p, v), conic_edges(p, v), if (!gaussian) conic_parts(p, v)))
-  quadratic <- c(if (gaussian) list(conic_gaussian(p, v, unit)),
-                 if (!fused) list(conic_smooth(p, v, lambda2, unit)))
-  exponential <- if (!gaussian) conic_binomial(p, v)
-  rows <- stack_rows(c(list(linear), quadratic, exponential))
+  loss <- conic_losses[[p$family]]$rows(p, v, unit)
+  linear <- stack_rows(c(conic_signs(p, v), conic_edges(p, v), loss$linear))
+  quadratic <- c(loss$quadratic, if (!fused) list(conic_smooth(p, v, lambda2, unit)))
+  rows <- stack_rows(c(list(linear), quadratic, loss$exponential))
+  cost <- conic_cost(p, v, loss, lambda1, lambda2, unit)
+  dims <- list(l = length(linear$h), q = lengths(lapply(quadratic, `[[`, "h")),
+               e = length(loss$exponential))
+  ecos_answer(p, ecos_solve(cost, rows, dims, which(p$u == Inf)), lambda1, lambda2)
+}
+
+conic_cost <- function(p, v, loss, lambda1, lambda2, unit) {
   cost <- numeric(sum(lengths(v)))
   u <- ifelse(p$u == Inf, 0, p$u)
   cost[if (p$sign == "free") v$size else v$beta] <- lambda1 * u / unit
   if (p$sign == "nonpositive") cost <- -cost
+  if (!is.null(loss$slope)) {
+    cost[v$beta] <- cost[v$beta] + crossprod(p$a, loss$slope) / unit
+    if (length(v$free)) cost[v$free] <- crossprod(p$free, loss$slope) / unit
+  }
   cost[v$edge] <- lambda2 * p$graph$weight / unit
   cost[v$smooth] <- 1
-  cost[v$loss] <- if (gaussian) 1 else p$w / unit
-  dims <- list(l = length(linear$h), q = lengths(lapply(quadratic, `[[`, "h")),
-               e = length(exponential))
-  ecos_answer(p, ecos_solve(cost, rows, dims, which(p$u == Inf)), lambda1, lambda2)
+  cost[v$loss] <- loss$cost
+  cost
 }
 
 conic_signs <- function(p, v) {
@@ -210,16 +217,6 @@ conic_edges <- function(p, v) {
        in_cone(v, zero, beta = -incidence(p$graph), edge = one))
 }
 
-# sum w (y - eta)^2 / 2 <= unit * t  as  |(sqrt(2 w / unit) (y - eta), t - 1)| <= t + 1
-conic_gaussian <- function(p, v, unit) {
-  root <- sqrt(2 * p$w / unit)
-  free <- if (length(v$free)) -root * p$free else numeric(0)
-  stack_rows(list(
-    in_cone(v, 1, loss = 1), in_cone(v, root * (p$y - p$o), beta = -root * p$a, free = free),
-    in_cone(v, -1, loss = 1)
-  ))
-}
-
 # lambda2 sum w (b_i - b_j)^2 <= unit * t
 conic_smooth <- function(p, v, lambda2, unit) {
   root <- 2 * sqrt(lambda2 * p$graph$weight / unit)
@@ -229,27 +226,121 @@ conic_smooth <- function(p, v, lambda2, unit) {
   ))
 }
 
-# log(1 + exp(-m)) <= t  as  exp(-t) <= p, exp(-m - t) <= q, p + q <= 1
-conic_parts <- function(p, v) {
-  one <- diag(length(p$y))
-  list(in_cone(v, rep(1, length(p$y)), part = cbind(-one, -one)))
+# ---- the losses in cones ----------------------------------------------------------------
+
+# For each family how many variables `loss` and `part` its loss needs, and
+#   rows(p, v, unit)   its rows by kind of cone, the cost of its variables, and `slope`: what it
+#                      costs to increase eta, row by row
+conic_losses <- list(
+  gaussian = list(
+    sizes = function(p) c(loss = 1, part = 0),
+    rows = function(p, v, unit) list(quadratic = list(conic_squares(p, v, unit)), cost = 1)
+  ),
+  binomial = list(
+    sizes = function(p) c(loss = 1, part = 2) * length(p$y),
+    rows = function(p, v, unit) {
+      list(linear = conic_parts(p, v), exponential = conic_softplus(p, v, p$y), cost = p$w / unit)
+    }
+  ),
+  # the mean is at most t: exp(eta) <= t
+  poisson = list(
+    sizes = function(p) c(loss = length(p$y), part = 0),
+    rows = function(p, v, unit) {
+      cones <- lapply(seq_along(p$y), function(i) {
+        exponential_cone(v, eta_row(p, v, i), in_cone(v, 0, loss = pick(i, length(v$loss))))
+      })
+      list(exponential = cones, cost = p$w / unit, slope = -p$w * p$y)
+    }
+  ),
+  # log(sum w_j exp(eta_j)) <= t  as  w_j exp(eta_j - t) <= p_j, sum p_j <= 1
+  cox = list(
+    sizes = function(p) c(loss = length(p$died), part = sum(p$at_risk)),
+    rows = function(p, v, unit) {
+      pairs <- which(p$at_risk, arr.ind = TRUE)
+      cones <- lapply(seq_len(nrow(pairs)), function(k) {
+        j <- pairs[k, 2]
+        exponent <- eta_row(p, v, j, log(p$w[j]), loss = -pick(pairs[k, 1], length(v$loss)))
+        exponential_cone(v, exponent, in_cone(v, 0, part = pick(k, nrow(pairs))))
+      })
+      sums <- outer(seq_along(v$loss), pairs[, 1], "==") + 0
+      list(linear = list(in_cone(v, rep(1, length(v$loss)), part = -sums)), exponential = cones,
+           cost = p$died / unit, slope = -p$event)
+    }
+  ),
+  # log(1 + exp(-u)) + log(1 + exp(v)) - log(1 - exp(v - u)). The ends are the rows of the problem.
+  ordinal = list(
+    sizes = function(p) c(1, 2) * length(p$w) + c(loss = 1, part = 1) * length(inner_levels(p)),
+    rows = function(p, v, unit) {
+      side <- rep(c(-1, 1), c(length(p$upper), length(p$lower)))
+      list(linear = conic_parts(p, v), cost = c(p$w, p$level_weight[inner_levels(p)]) / unit,
+           exponential = c(conic_softplus(p, v, side), conic_gaps(p, v)))
+    }
+  )
+)
+
+pick <- function(k, size) replace(numeric(size), k, 1)
+
+# constant + sign * eta_i, plus multiples of the variables `loss`.
+eta_row <- function(p, v, i, constant = 0, sign = 1, loss = numeric(length(v$loss))) {
+  free <- if (length(v$free)) sign * p$free[i, ] else numeric(0)
+  in_cone(v, constant + sign * p$o[i], beta = sign * p$a[i, ], free = free, loss = loss)
 }
 
-conic_binomial <- function(p, v) {
-  n <- length(p$y)
-  pick <- function(k, size) replace(numeric(size), k, 1)
+# The exponential of one row is at most another row.
+exponential_cone <- function(v, exponent, bound) stack_rows(list(exponent, bound, in_cone(v, 1)))
+
+# sum w (y - eta)^2 / 2 <= unit * t  as  |(sqrt(2 w / unit) (y - eta), t - 1)| <= t + 1
+conic_squares <- function(p, v, unit) {
+  root <- sqrt(2 * p$w / unit)
+  free <- if (length(v$free)) -root * p$free else numeric(0)
+  stack_rows(list(
+    in_cone(v, 1, loss = 1), in_cone(v, root * (p$y - p$o), beta = -root * p$a, free = free),
+    in_cone(v, -1, loss = 1)
+  ))
+}
+
+# log(1 + exp(-m)) <= t  as  exp(-t) <= p, exp(-m - t) <= q, p + q <= 1; here p + q <= 1
+conic_parts <- function(p, v) {
+  rows <- length(p$w)
+  one <- diag(rows)
+  rest <- matrix(0, rows, length(v$part) - 2 * rows)
+  list(in_cone(v, rep(1, rows), part = cbind(-one, -one, rest)))
+}
+
+# The other two, with m = side * eta.
+conic_softplus <- function(p, v, side) {
+  n <- length(p$w)
   unlist(lapply(seq_len(n), function(i) {
-    loss <- -pick(i, n)
-    free <- if (length(v$free)) -p$y[i] * p$free[i, ] else numeric(0)
+    loss <- -pick(i, length(v$loss))
     lapply(1:2, function(which) {
       exponent <- if (which == 1) in_cone(v, 0, loss = loss) else {
-        in_cone(v, -p$y[i] * p$o[i], loss = loss, beta = -p$y[i] * p$a[i, ], free = free)
+        eta_row(p, v, i, sign = -side[i], loss = loss)
       }
-      part <- pick(i + (which - 1) * n, 2 * n)
-      stack_rows(list(exponent, in_cone(v, 0, part = part), in_cone(v, 1)))
+      exponential_cone(v, exponent, in_cone(v, 0, part = pick(i + (which - 1) * n, length(v$part))))
     })
   }), recursive = FALSE)
 }
+
+# Rows of an ordinal response with two finite ends.
+inner_levels <- function(p) intersect(p$upper, p$lower)
+
+# -log(1 - exp(v - u)) <= t  as  exp(v - u) <= 1 - q, exp(-t) <= q. The rows of the problem are
+# eta - cut, so v - u is the row of the upper end minus that of the lower one.
+conic_gaps <- function(p, v) {
+  rows <- inner_levels(p)
+  before <- length(p$w)
+  unlist(lapply(seq_along(rows), function(k) {
+    upper <- match(rows[k], p$upper)
+    lower <- length(p$upper) + match(rows[k], p$lower)
+    left <- -pick(2 * before + k, length(v$part))
+    difference <- in_cone(v, 0, beta = 0 * p$a[1, ], free = p$free[upper, ] - p$free[lower, ])
+    loss <- in_cone(v, 0, loss = -pick(before + k, length(v$loss)))
+    list(exponential_cone(v, difference, in_cone(v, 1, part = left)),
+         exponential_cone(v, loss, in_cone(v, 0, part = -left)))
+  }), recursive = FALSE)
+}
+
+# ---- the call of the conic solver -------------------------------------------------------
 
 # min cost'v with v = 0 where `zero` says so; rows and dims as ECOS wants them.
 ecos_solve <- function(cost, rows, dims, zero = integer(0)) {

@@ -2,24 +2,34 @@
 
 # The lasso of glmnet (lambda2 = 0): covariates are columns without penalty. glmnet rescales
 # penalty factors to mean 1; this is undone in lambda.
-glmnet_lasso <- function(p, lambda1) {
+glmnet_lasso <- function(p, lambda1, thresh = 1e-14) {
   given <- p$args
   q <- NCOL(given$covariates)
   if (is.null(given$covariates)) q <- 0
   factor <- c(rep(0, q), p$u)
   limits <- function(value) c(rep(value[1], q), rep(value[2], length(p$u)))
   counted <- sum(replace(factor, factor == Inf, 1)) / length(factor)
-  fit <- glmnet::glmnet(
-    cbind(given$covariates, as.matrix(given$x)), given$y,
+  # glmnet warns of any value of `intercept` if there can be none
+  intercept <- if (loss_of(p)$intercept) list(intercept = given$intercept)
+  fit <- do.call(glmnet::glmnet, c(list(
+    cbind(given$covariates, as.matrix(given$x)), glmnet_response(given$y, p$family),
     family = p$family, weights = given$weights, offset = given$offset,
     lambda = lambda1 * counted, penalty.factor = factor, standardize = given$standardize,
-    intercept = given$intercept, thresh = 1e-14, maxit = 1e7,
+    thresh = thresh, maxit = 1e7,
     lower.limits = limits(c(-Inf, if (p$sign == "nonnegative") 0 else -Inf)),
     upper.limits = limits(c(Inf, if (p$sign == "nonpositive") 0 else Inf))
-  )
+  ), intercept))
   coefs <- as.matrix(fit$beta)
-  list(a0 = unname(fit$a0), gamma = unname(coefs[seq_len(q), , drop = FALSE]),
+  list(a0 = if (p$intercept) unname(fit$a0) else 0 * lambda1,
+       gamma = unname(coefs[seq_len(q), , drop = FALSE]),
        beta = unname(coefs[q + seq_along(p$u), , drop = FALSE]))
+}
+
+# Strata of survival times as glmnet takes them.
+glmnet_response <- function(y, family) {
+  strata <- attr(y, "strata")
+  if (family != "cox" || is.null(strata)) return(y)
+  glmnet::stratifySurv(survival::Surv(y[, "time"], y[, "status"]), strata)
 }
 
 # The smallest lambda1 at which zero is optimal, by a linear program: g - div(flow) <= t u.

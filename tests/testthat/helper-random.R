@@ -84,12 +84,12 @@ random_problem <- function(family, sign, n = sample(12:30, 1), d = sample(3:12, 
   if (sign == "nonpositive") beta <- -abs(beta)
   eta <- drop(x %*% beta)
   eta <- eta - mean(eta)
-  y <- if (family == "gaussian") eta + stats::rnorm(n) else random_classes(eta / 2)
+  y <- random_response(family, eta)
   on <- function(value) if (extras && stats::runif(1) < 0.5) value else NULL
   factor <- sample(c(0.5, 1, 1, 2, 0, Inf), d, replace = TRUE, prob = c(2, 4, 4, 2, 1, 1))
   if (all(factor == Inf)) factor[1] <- 1
   graph <- random_edges(d, stats::runif(1, 0.15, 0.7))
-  reference_problem(
+  p <- list(
     x, y, package_graph(graph),
     family = family, sign = sign,
     covariates = on(matrix(stats::rnorm(2 * n), n, 2)),
@@ -97,6 +97,29 @@ random_problem <- function(family, sign, n = sample(12:30, 1), d = sample(3:12, 
     penalty = penalty, penalty.factor = on(factor),
     standardize = extras && stats::runif(1) < 0.25
   )
+  if (extras && !family %in% c("gaussian", "binomial")) p <- with_more(p)
+  do.call(reference_problem, p)
+}
+
+# A response that follows eta.
+random_response <- function(family, eta) {
+  n <- length(eta)
+  switch(family,
+    gaussian = eta + stats::rnorm(n),
+    binomial = random_classes(eta / 2),
+    poisson = replace(stats::rpois(n, exp(0.5 + eta / 3)), 1, 2),
+    cox = random_times(eta / 2),
+    ordinal = random_levels(eta)
+  )
+}
+
+# Rows of a response of any family.
+rows_of <- function(y, rows) {
+  if (!is.matrix(y)) return(y[rows])
+  strata <- attr(y, "strata")
+  y <- y[rows, , drop = FALSE]
+  if (!is.null(strata)) attr(y, "strata") <- strata[rows]
+  y
 }
 
 # A response of each family that rises with eta (for times: the hazard does).
@@ -131,4 +154,35 @@ random_classes <- function(eta) {
   y[1:3] <- 0
   y[4:6] <- 1
   y
+}
+
+# Times, of which some are censored and often some are equal; one row has an event before the last.
+random_times <- function(eta) {
+  n <- length(eta)
+  time <- stats::rexp(n) * exp(-eta)
+  if (stats::runif(1) < 0.5) time <- ceiling(4 * time) / 4
+  status <- as.numeric(stats::runif(n) < stats::runif(1, 0.3, 1))
+  status[which.min(time)] <- 1
+  cbind(time = time, status = status)
+}
+
+# Three or four levels, each of which occurs several times.
+random_levels <- function(eta) {
+  levels <- sample(3:4, 1)
+  noisy <- eta + stats::rlogis(length(eta))
+  y <- as.integer(cut(noisy, c(-Inf, stats::quantile(noisy, seq_len(levels - 1) / levels), Inf)))
+  y[seq_len(2 * levels)] <- rep(seq_len(levels), 2)
+  factor(c("NC", "SMC", "MCI", "AD")[y], c("NC", "SMC", "MCI", "AD")[seq_len(levels)],
+         ordered = TRUE)
+}
+
+# Weights of zero, though not for the rows that make a problem possible; strata.
+with_more <- function(p) {
+  n <- nrow(p[[1]])
+  first <- if (p$family == "cox") which.min(p[[2]][, "time"]) else 1:8
+  if (!is.null(p$weights)) p$weights[setdiff(which(stats::runif(n) < 0.2), first)] <- 0
+  if (p$family == "cox" && stats::runif(1) < 0.4) {
+    attr(p[[2]], "strata") <- rep(1:2, length.out = n)
+  }
+  p
 }

@@ -1,6 +1,6 @@
 # Corners of the model. Each fit is proved optimal by expect_kkt().
 
-families <- c("gaussian", "binomial")
+families <- c("gaussian", "binomial", "poisson", "cox", "ordinal")
 signs <- c("nonnegative", "nonpositive", "free")
 
 block_problem <- function(family = "gaussian", sign = "nonnegative", n = 40, rows = 4, cols = 3,
@@ -9,8 +9,7 @@ block_problem <- function(family = "gaussian", sign = "nonnegative", n = 40, row
   x <- matrix(rnorm(n * d), n, d)
   side <- switch(sign, nonnegative = 1, nonpositive = -1, free = 1)
   eta <- side * drop(x %*% rep(c(1, 0, if (sign == "free") -0.5 else 0.5), each = d / 3))
-  y <- if (family == "gaussian") eta + rnorm(n) else random_classes(eta / 2)
-  reference_problem(x, y, graph, family = family, sign = sign, ...)
+  reference_problem(x, random_response(family, eta), graph, family = family, sign = sign, ...)
 }
 
 remake <- function(p, ...) do.call(reference_problem, modifyList(p$args, list(...)))
@@ -25,6 +24,7 @@ expect_optimal_fit <- function(p, lambda1, lambda2, thresh = 1e-9, ...) {
 expect_same_fit <- function(fit, other, tolerance = 1e-4) {
   expect_equal(unname(as.matrix(other$beta)), unname(as.matrix(fit$beta)), tolerance = tolerance)
   expect_equal(other$a0, fit$a0, tolerance = tolerance)
+  expect_equal(other$own, fit$own, tolerance = tolerance)
 }
 
 test_that("lambda1 = 0, lambda2 = 0 and both", {
@@ -264,7 +264,8 @@ test_that("whole weights are repeated rows, and weight 0 drops a row", {
     w <- sample(0:3, 40, TRUE)
     rows <- rep(1:40, w)
     weighted <- remake(p, weights = w)
-    repeated <- remake(p, x = p$args$x[rows, ], y = p$args$y[rows], offset = p$args$offset[rows],
+    repeated <- remake(p, x = p$args$x[rows, ], y = rows_of(p$args$y, rows),
+                       offset = p$args$offset[rows],
                        covariates = p$args$covariates[rows, , drop = FALSE])
     unit <- lambda_unit(repeated)
     one <- expect_optimal_fit(weighted, unit * c(0.3, 0.05), 0.05 * unit)

@@ -1,5 +1,6 @@
-# Whole models against a general conic solver: 50 random problems for each family and sign, with
-# weights, offset, covariates, penalty factors and standardize switched on at random.
+# Whole models against a general conic solver: random problems for each family and sign, with
+# weights, offset, covariates, penalty factors and standardize switched on at random; weights of
+# zero, ties, censored rows and strata where the family has them (random_problem()).
 
 # ECOS stops within about 1e-7 of the optimum and can never be below it.
 expect_conic <- function(family, sign, penalty = "fused", problems = 50) {
@@ -23,5 +24,23 @@ for (family in c("gaussian", "binomial")) for (sign in c("nonnegative", "nonposi
     skip_if_not_installed("ECOSolveR")
     withr::local_seed(211)
     expect_conic(family, sign)
+  })
+}
+
+for (family in c("poisson", "cox", "ordinal")) {
+  test_that(paste("30 random problems:", family), {
+    skip_if_not_installed("ECOSolveR")
+    withr::local_seed(212)
+    for (sign in c("nonnegative", "nonpositive", "free")) {
+      expect_conic(family, sign, problems = 10)
+    }
+  })
+
+  test_that(paste("12 random problems, Laplacian:", family), {
+    skip_if_not_installed("ECOSolveR")
+    withr::local_seed(213)
+    for (sign in c("nonnegative", "nonpositive", "free")) {
+      expect_conic(family, sign, penalty = "laplacian", problems = 4)
+    }
   })
 }

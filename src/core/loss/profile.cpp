@@ -179,13 +179,18 @@ void Profile::orthonormalise(const MatrixXd& unpenalised) {
   const VectorXd root = loss_->weights().cwiseSqrt();
   MatrixXd scaled = unpenalised;
   VectorXd mean = VectorXd::Zero(scaled.cols());
+  const VectorXd whole = (root.asDiagonal() * scaled).colwise().norm().transpose();
   if (fixed() > 0) {
     mean = scaled.transpose() * loss_->weights();
     mean[0] = 0;
     scaled.noalias() -= VectorXd::Ones(scaled.rows()) * mean.transpose();
   }
   VectorXd norms = (root.asDiagonal() * scaled).colwise().norm().transpose();
-  norms = (norms.array() > 0).select(norms, 1.0);
+  for (int k = 0; k < norms.size(); ++k) {
+    if (norms[k] > kDependent * whole[k]) continue;
+    scaled.col(k).setZero();  // what is left of a constant is rounding
+    norms[k] = 1;
+  }
   scaled *= norms.cwiseInverse().asDiagonal();
   back_ = MatrixXd::Zero(scaled.cols(), fixed());
   if (fixed() > 0) back_(0, 0) = 1;
@@ -202,7 +207,7 @@ void Profile::orthonormalise(const MatrixXd& unpenalised) {
 void Profile::append_independent(const MatrixXd& columns) {
   if (columns.cols() == 0) return;
   Eigen::ColPivHouseholderQR<MatrixXd> qr(columns);
-  qr.setThreshold(1e-10);
+  qr.setThreshold(kDependent);
   const Eigen::Index rank = qr.rank();
   if (rank == 0) return;
   const MatrixXd inverse = qr.matrixR().topLeftCorner(rank, rank)

@@ -56,6 +56,7 @@ class Profile {
   static constexpr double kSafeStep = 1e-3;   // no line search below this size
   static constexpr double kFirstLongestStep = 5.0;
   static constexpr double kNothing = 1e-14;   // share of the first value
+  static constexpr double kDependent = 1e-10;  // share of a column's norm that is rounding
   static constexpr double kSlack = 1e-13;     // gradients of the unpenalised part that are rounding
 
   // Coordinates in the basis and own parameters.

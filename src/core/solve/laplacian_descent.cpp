@@ -69,13 +69,13 @@ double LaplacianDescent::newton_step(double accuracy) {
 void LaplacianDescent::prepare_quadratic() {
   const ProfileCurvature curvature = model_.profile.curvature(at_.at);
   const int work = static_cast<int>(work_.size());
+  coupling_ = curvature.coupling(MatrixXd(model_.x.rows(), 0));  // its rows, even if work is 0
+  coupling_.conservativeResize(Eigen::NoChange, work);
   VectorXd column;
   for (int k = 0; k < work; ++k) {
     column.setZero(model_.x.rows());
     model_.x.add(work_[k], 1.0, column);
-    const VectorXd coupled = curvature.coupling(column);
-    if (k == 0) coupling_.resize(coupled.size(), work);
-    coupling_.col(k) = coupled;
+    coupling_.col(k) = curvature.coupling(column);
   }
   response_ = curvature.response(coupling_);
   bend_.resize(work);

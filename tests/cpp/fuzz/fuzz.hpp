@@ -14,7 +14,8 @@ struct Outcome {
 };
 
 Outcome prox_case(std::uint32_t seed);
-Outcome fit_case(std::uint32_t seed);
-Outcome path_case(std::uint32_t seed);
+// Without a family, one of gaussian and binomial.
+Outcome fit_case(std::uint32_t seed, const std::string& family = "");
+Outcome path_case(std::uint32_t seed, const std::string& family = "");
 
 }  // namespace fuzz

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -83,14 +84,18 @@ void keep_few_rows(Problem& p, Random& random) {
   p.x = p.x.topRows(n).eval();
   p.covariates = p.covariates.topRows(n).eval();
   p.y = p.y.head(n).eval();
+  p.more = p.more.topRows(n).eval();
   p.weights = p.weights.head(n).eval();
   p.offset = p.offset.head(n).eval();
 }
 
-// A covariate that separates the classes except for a few rows.
+// A covariate that separates the classes, or large values from small ones, except for a few rows.
 VectorXd nearly_separating(const Problem& p, Random& random) {
+  const bool about_zero = p.gaussian() || p.settings.family == "binomial";
+  const double middle = about_zero ? 0 : p.y.mean();
   VectorXd column(p.rows());
-  for (int i = 0; i < p.rows(); ++i) column[i] = (p.y[i] > 0 ? 1 : -1) * uniform(random, 0.01, 1);
+  for (int i = 0; i < p.rows(); ++i)
+    column[i] = (p.y[i] > middle ? 1 : -1) * uniform(random, 0.01, 1);
   for (int flips = below(random, 3); flips > 0; --flips) column[below(random, p.rows())] *= -1;
   return column * any_scale(random, 3);
 }
@@ -103,6 +108,67 @@ void spoil_factors(Problem& p, Random& random) {
   }
 }
 
+// Large counts, empty ones, a single one, a wild one, counts that are no whole numbers.
+void spoil_counts(Problem& p, Random& random) {
+  const int i = below(random, p.rows());
+  switch (random() % 8) {
+    case 0: p.y *= 1e4; break;
+    case 1: p.y *= any_scale(random, 8); break;
+    case 2: p.y = p.y.unaryExpr([&](double y) { return chance(random, 4) ? y : 0.0; }); break;
+    case 3: p.y.setZero(); break;
+    case 4: p.y[i] = 1e7; break;
+    case 5: p.y.array() += 1e5; break;
+    default: break;
+  }
+  if (chance(random, 2) || p.y.maxCoeff() <= 0) p.y[i] += 1;
+}
+
+// All events at one time, all rows with an event, hardly any event, many strata, wide times.
+void spoil_times(Problem& p, Random& random) {
+  const int i = below(random, p.rows());
+  switch (random() % 8) {
+    case 0: p.y.setOnes(); break;
+    case 1: p.more.col(0).setOnes(); break;
+    case 2: p.more.col(0).setZero(); break;
+    case 3: p.more.col(1) = p.more.col(1).unaryExpr([&](double) { return 1.0 + below(random, 8); });
+      break;
+    case 4: p.y *= any_scale(random, 8); break;
+    case 5: p.y = p.y.array().pow(20); break;
+    default: break;
+  }
+  if (chance(random, 2) || p.more.col(0).maxCoeff() <= 0) p.more(i, 0) = 1;
+}
+
+// Two levels, one row of a level, many levels, levels that a column of x orders perfectly.
+void spoil_levels(Problem& p, Random& random) {
+  const int i = below(random, p.rows());
+  switch (random() % 8) {
+    case 0: p.y = p.y.cwiseMin(2); break;
+    case 1: p.y = p.y.cwiseMin(2); p.y[i] = 3; break;
+    case 2: p.y = p.y.unaryExpr([&](double) { return 1.0 + below(random, 12); }); break;
+    case 3: p.x.col(below(random, p.features())) += 5 * p.y; break;
+    case 4: p.y.setConstant(2); p.y[i] = 1; break;
+    default: break;
+  }
+}
+
+void spoil_response(Problem& p, Random& random) {
+  if (p.settings.family == "poisson") spoil_counts(p, random);
+  if (p.settings.family == "cox") spoil_times(p, random);
+  if (p.settings.family == "ordinal") spoil_levels(p, random);
+}
+
+// Only levels count that rows with weight have.
+void drop_empty_levels(Problem& p) {
+  if (p.settings.family != "ordinal") return;
+  std::set<double> used;
+  for (int i = 0; i < p.rows(); ++i)
+    if (p.weights[i] > 0) used.insert(p.y[i]);
+  p.y = p.y.unaryExpr([&](double level) {
+    return std::max(1.0, static_cast<double>(std::distance(used.begin(), used.upper_bound(level))));
+  });
+}
+
 // First-order methods get fewer iterations, because each of them is slow on large problems.
 void choose_solver(Problem& p, Random& random, const std::vector<Algorithm>& algorithms,
                    int most_first_order, const std::vector<double>& thresholds) {
@@ -111,8 +177,8 @@ void choose_solver(Problem& p, Random& random, const std::vector<Algorithm>& alg
   p.settings.thresh = thresholds[random() % thresholds.size()];
 }
 
-Problem hostile_problem(Random& random) {
-  Problem p = testing::random_problem(random);
+Problem hostile_problem(Random& random, const std::string& family) {
+  Problem p = testing::random_problem(random, family);
   if (chance(random, 2)) spoil_columns(p, random);
   if (chance(random, 2)) p.graph = spoilt_graph(random, p.features());
   if (chance(random, 3)) spoil_factors(p, random);
@@ -128,6 +194,8 @@ Problem hostile_problem(Random& random) {
   if (p.gaussian() && chance(random, 6)) p.y.array() += 1e5;
   if (p.gaussian() && chance(random, 12)) p.y = 1e5 + 1e-5 * p.y.array();
   if (p.gaussian() && chance(random, 6)) p.y *= any_scale(random, 8);
+  if (!family.empty() && chance(random, 2)) spoil_response(p, random);
+  drop_empty_levels(p);
   if (chance(random, 8)) p.x *= any_scale(random, 6);
   p.settings.standardize = chance(random, 5);
   if (chance(random, 4)) p.settings.penalty = n2gfl::PenaltyType::laplacian;
@@ -136,16 +204,36 @@ Problem hostile_problem(Random& random) {
   return p;
 }
 
-// True if there is something to explain: both classes, or different values, among rows with
-// weight.
+// True if some row is at risk when row i has its event, and does not have it then.
+bool is_choice(const Problem& p, int i) {
+  for (int j = 0; j < p.rows(); ++j) {
+    const bool same = p.weights[j] > 0 && p.more(j, 1) == p.more(i, 1);
+    if (same && (p.y[j] > p.y[i] || (p.y[j] == p.y[i] && p.more(j, 0) == 0))) return true;
+  }
+  return false;
+}
+
+// True if there is something to explain: different values among rows with weight, or an event that
+// others could have had.
 bool is_posed(const Problem& p) {
   double lowest = kInfinity, highest = -kInfinity;
+  bool event = false;
   for (int i = 0; i < p.rows(); ++i) {
     if (p.weights[i] <= 0) continue;
     lowest = std::min(lowest, p.y[i]);
     highest = std::max(highest, p.y[i]);
+    event = event || (p.more.cols() > 0 && p.more(i, 0) > 0 && is_choice(p, i));
   }
-  return lowest < highest;
+  return p.more.cols() > 0 ? event : lowest < highest;
+}
+
+// What the checks of the R code refuse: nothing has weight, no count, no event, or a single level.
+bool is_empty(const Problem& p) {
+  const VectorXd used = (p.weights.array() > 0).cast<double>();
+  if (used.sum() == 0) return true;
+  if (p.settings.family == "poisson") return used.dot(p.y) <= 0;
+  if (p.settings.family == "cox") return used.dot(p.more.col(0)) <= 0;
+  return p.settings.family == "ordinal" && p.y.maxCoeff() <= 1;
 }
 
 double some_lambda(Random& random, double scale) {
@@ -204,6 +292,7 @@ std::string setting_of(const Problem& p, double lambda1, double lambda2) {
 std::string wrong_values(const Problem& p, const Fit& fit) {
   if (!std::isfinite(fit.intercept)) return "intercept is not finite";
   if (!fit.covariates.allFinite()) return "covariates' coefficients are not finite";
+  if (!fit.own.allFinite()) return "the family's own parameters are not finite";
   for (std::size_t k = 0; k < fit.index.size(); ++k) {
     if (!std::isfinite(fit.value[k])) return "a coefficient is not finite";
     if (p.settings.sign == Sign::nonnegative && fit.value[k] < 0) return "a negative coefficient";
@@ -247,6 +336,8 @@ Long distance_from_best(const Problem& p, double lambda1, double lambda2, const 
 // gap. Large problems are fitted again only if the proof fails.
 std::string wrong_gap(const Problem& p, double lambda1, double lambda2, const Fit& fit) {
   const Prover prover(p, fit);
+  // A large offset may explain everything.
+  if (testing::null_objective(p) == 0) return prover.objective(0, 0) > 1e-12 ? "not zero" : "";
   Proof proof = prover.prove(lambda1, lambda2);
   const bool large = p.features() > kMostSmall && p.fused();
   const auto holds = [&] { return proof.gap <= fit.gap * (1 + 1e-3) + proof.rounding; };
@@ -301,9 +392,7 @@ void draw_images(Problem& p, Random& random, int rows, int width, int features) 
   }
   VectorXd eta = 0.3 * testing::uniform_vector(random, rows, -1, 1);
   for (int k = 0; k < bumps; ++k) eta += (chance(random, 3) ? -1.0 : 1.0) * score.col(k);
-  p.y = eta;
-  if (!p.gaussian())
-    for (int i = 0; i < rows; ++i) p.y[i] = eta[i] + uniform(random, -1, 1) > 0 ? 1 : -1;
+  testing::respond(p, random, eta);
 }
 
 void spoil_grid(Problem& p, Random& random) {
@@ -323,14 +412,15 @@ void spoil_grid(Problem& p, Random& random) {
   if (chance(random, 8)) p.x *= any_scale(random, 6);
 }
 
-Problem grid_problem(Random& random) {
+Problem grid_problem(Random& random, const std::string& family) {
   const bool deep = chance(random, 3);
   const int width = deep ? 6 + below(random, 6) : 14 + below(random, 30);
   const int height = deep ? 6 + below(random, 6) : 14 + below(random, 30);
   const int depth = deep ? 5 + below(random, 6) : 1;
   const int rows = 12 + below(random, 50), features = width * height * depth;
   Problem p;
-  p.settings.family = chance(random, 2) ? "gaussian" : "binomial";
+  const char* drawn = chance(random, 2) ? "gaussian" : "binomial";
+  p.settings.family = family.empty() ? drawn : family;
   const Sign signs[] = {Sign::nonnegative, Sign::nonpositive, Sign::free};
   p.settings.sign = signs[random() % 3];
   p.settings.intercept = !chance(random, 4);
@@ -341,6 +431,8 @@ Problem grid_problem(Random& random) {
   p.factor = VectorXd::Ones(features);
   p.covariates.resize(rows, 0);
   spoil_grid(p, random);
+  if (!family.empty() && chance(random, 4)) spoil_response(p, random);
+  drop_empty_levels(p);
   choose_solver(p, random, {kPursuit, kPursuit, kPursuit, kPursuit, kFista}, 100,
                 {1e-3, 1e-4, 1e-6, 1e-8});
   return p;
@@ -357,7 +449,7 @@ void deconfound(Problem& p, n2gfl::Design& design, Random& random) {
 std::string difference(const Fit& a, const Fit& b) {
   const bool equal = a.index == b.index && a.value == b.value && a.gap == b.gap &&
                      a.intercept == b.intercept && a.covariates == b.covariates &&
-                     a.iterations == b.iterations;
+                     a.own == b.own && a.iterations == b.iterations;
   return equal ? "" : "two threads give another fit than one";
 }
 
@@ -377,10 +469,10 @@ n2gfl::Penalties next_row(Random& random, n2gfl::Path& path, n2gfl::Penalties la
 
 }  // namespace
 
-fuzz::Outcome fuzz::fit_case(std::uint32_t seed) {
+fuzz::Outcome fuzz::fit_case(std::uint32_t seed, const std::string& family) {
   Random random(seed);
-  const Problem p = hostile_problem(random);
-  if (p.weights.sum() <= 0) return refused();  // by the checks of the R code
+  const Problem p = hostile_problem(random, family);
+  if (is_empty(p)) return refused();
   const Problem seen = p.settings.standardize ? standardised(p) : p;
   const testing::SparseColumns columns(p.x);
   const bool sparse = chance(random, 3);
@@ -411,10 +503,10 @@ fuzz::Outcome fuzz::fit_case(std::uint32_t seed) {
   return outcome;
 }
 
-fuzz::Outcome fuzz::path_case(std::uint32_t seed) {
+fuzz::Outcome fuzz::path_case(std::uint32_t seed, const std::string& family) {
   Random random(seed);
-  Problem p = grid_problem(random);
-  if (p.weights.sum() <= 0) return refused();
+  Problem p = grid_problem(random, family);
+  if (is_empty(p)) return refused();
   const MatrixXd raw = p.x;
   const testing::SparseColumns columns(raw);
   n2gfl::Design design = chance(random, 4)

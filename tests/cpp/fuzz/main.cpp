@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <string>
 
@@ -28,16 +29,20 @@ void too_long(int) {
   std::_Exit(1);
 }
 
-using Case = fuzz::Outcome (*)(std::uint32_t);
+using Case = std::function<fuzz::Outcome(std::uint32_t)>;
 
-// Null if there is no such kind.
+// Null if there is no such kind. A family may follow the kinds of fits: "paths-cox".
 Case case_of(const std::string& kind) {
+  const std::size_t dash = kind.find('-');
+  const std::string family = dash == std::string::npos ? "" : kind.substr(dash + 1);
+  const std::string what = kind.substr(0, dash);
   if (kind == "prox") return fuzz::prox_case;
-  if (kind == "fits") return fuzz::fit_case;
-  return kind == "paths" ? fuzz::path_case : nullptr;
+  if (what == "fits") return [=](std::uint32_t seed) { return fuzz::fit_case(seed, family); };
+  if (what == "paths") return [=](std::uint32_t seed) { return fuzz::path_case(seed, family); };
+  return nullptr;
 }
 
-fuzz::Outcome run_case(Case one, std::uint32_t seed) {
+fuzz::Outcome run_case(const Case& one, std::uint32_t seed) {
   running = seed;
   const itimerval limit{{0, 0}, {kLongestCase, 0}};
   setitimer(ITIMER_VIRTUAL, &limit, nullptr);
@@ -54,7 +59,7 @@ int main(int argc, char** argv) {
   const std::string kind = argc > 1 ? argv[1] : "";
   const Case one = case_of(kind);
   if (one == nullptr) {
-    std::fprintf(stderr, "usage: fuzz prox|fits|paths [seconds] [first seed] [most cases]\n");
+    std::fprintf(stderr, "usage: fuzz prox|fits|paths|fits-FAMILY|paths-FAMILY [seconds] [first seed] [most cases]\n");
     return 2;
   }
   const double seconds = argc > 2 ? std::atof(argv[2]) : 60;

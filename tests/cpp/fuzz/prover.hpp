@@ -1,4 +1,4 @@
-// The duality gap of a fit without code of the core's solvers, in long double, so that only the
+// The duality gap of a fit without code of the core's losses and solvers, in long double, so that only the
 // rounding of the fit itself matters.
 #pragma once
 
@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 namespace fuzz {
 
@@ -22,21 +23,20 @@ class Prover {
   using Fit = n2gfl::Fit;
   using Sign = n2gfl::Sign;
 
-  Prover(const Problem& p, const Fit& fit) : p_(p), x_(p.x.cast<Long>()), y_(p.y.cast<Long>()) {
-    omega_ = p.weights.cast<Long>() / p.weights.cast<Long>().sum();
+  Prover(const Problem& p, const Fit& fit) : p_(p) {
+    // With an intercept the mean of numbers does not matter, but a large one would cost the proof
+    // its accuracy.
+    const bool centre = p.gaussian() && p.settings.intercept;
+    const double mean = centre ? p.weights.dot(p.y) / p.weights.sum() : 0;
+    MatrixXd response = p.response();
+    response.col(0).array() -= mean;
+    loss_ = testing::reference_loss<Long>(p.settings.family, response, p.weights);
+    omega_ = Eigen::Map<const LongVector>(loss_->weight.data(), loss_->rows());
+    x_ = in_rows(p.x);
+    offset_ = in_rows(p.offset);
+    if (!timed()) y_ = in_rows(response.col(0));
     beta_ = testing::dense_beta(fit, p.features()).cast<Long>();
-    // With an intercept the mean does not matter, but a large one would cost the proof its
-    // accuracy.
-    const Long mean = p.gaussian() && p.settings.intercept ? omega_.dot(y_) : 0;
-    const Long intercept = fit.intercept - mean;
-    y_.array() -= mean;
-    eta_ = p.offset.cast<Long>() + x_ * beta_;
-    if (p.covariates.cols() > 0)
-      eta_ += p.covariates.cast<Long>() * fit.covariates.cast<Long>();
-    eta_.array() += intercept;
-    free_part_ = LongVector::Constant(p.rows(), std::fabs(intercept));
-    if (p.covariates.cols() > 0)
-      free_part_ += (p.covariates.cwiseAbs() * fit.covariates.cwiseAbs()).cast<Long>();
+    set_unpenalised(fit, mean);
     refit_unpenalised();
   }
 
@@ -45,7 +45,7 @@ class Prover {
     for (int i = 0; i < p_.features(); ++i)
       if (beta_[i] != 0) size += p_.factor[i] * std::fabs(beta_[i]);
     if (size > 0) size *= lambda1;
-    return loss() + size + lambda2 * testing::variation(p_, beta_.cast<double>());
+    return loss_->value(eta_) + size + lambda2 * testing::variation(p_, beta_.cast<double>());
   }
 
   // At the largest feasible multiple of the residual.
@@ -63,57 +63,58 @@ class Prover {
         p_.fused() ? 0 : s * s * lambda2 * testing::variation(p_, beta_.cast<double>());
     const Long null = testing::null_objective(p_);
     const Long primal = objective(lambda1, lambda2);
-    return {(primal - dual(s) + edges) / null, rounding(thresholds, lambda2, null) * (1 + primal / null)};
+    const Long dual = loss_->dual(s * residual_) - s * residual_.dot(offset_);
+    return {(primal - dual + edges) / null, rounding(thresholds, lambda2, null) * (1 + primal / null)};
   }
 
  private:
-  // Optimises intercept and covariates for beta, to higher precision than the fit returns.
-  void refit_unpenalised() {
+  using MatrixXd = Eigen::MatrixXd;
+
+  bool timed() const { return p_.more.cols() > 0; }
+
+  // Values of observations as values of the loss's rows.
+  LongMatrix in_rows(const MatrixXd& values) const {
+    LongMatrix rows(loss_->rows(), values.cols());
+    for (int row = 0; row < loss_->rows(); ++row)
+      rows.row(row) = values.row(loss_->observation[row]).cast<Long>();
+    return rows;
+  }
+
+  void set_unpenalised(const Fit& fit, double mean) {
+    const Long intercept = fit.intercept - static_cast<Long>(mean);
+    const auto cuts = loss_->own.cols();
     const int extra = p_.settings.intercept ? 1 : 0;
-    LongMatrix u = LongMatrix::Ones(p_.rows(), extra + p_.covariates.cols());
-    u.rightCols(p_.covariates.cols()) = p_.covariates.cast<Long>();
+    unpenalised_ = LongMatrix::Ones(loss_->rows(), cuts + extra + p_.covariates.cols());
+    unpenalised_.leftCols(cuts) = loss_->own;
+    unpenalised_.rightCols(p_.covariates.cols()) = in_rows(p_.covariates);
+    eta_ = offset_ + x_ * beta_;
+    if (p_.covariates.cols() > 0) eta_ += in_rows(p_.covariates) * fit.covariates.cast<Long>();
+    if (cuts > 0) eta_ += loss_->own * fit.own.cast<Long>();
+    eta_.array() += intercept;
+    free_part_ = LongVector::Constant(loss_->rows(), std::fabs(intercept));
+    if (p_.covariates.cols() > 0)
+      free_part_ += in_rows(p_.covariates.cwiseAbs() * fit.covariates.cwiseAbs());
+    if (cuts > 0) free_part_ += loss_->own.cwiseAbs() * fit.own.cwiseAbs().cast<Long>();
+  }
+
+  // Optimises the unpenalised part for beta, to higher precision than the fit returns.
+  void refit_unpenalised() {
     for (int step = 0; step < 4; ++step) {
       evaluate();
-      if (u.cols() == 0) return;
-      const LongMatrix bend = u.transpose() * curvature_.asDiagonal() * u;
-      const LongVector change = u * bend.fullPivLu().solve(u.transpose() * residual_);
-      if (!change.allFinite() || change.cwiseAbs().maxCoeff() > 1e-2L * (1 + size().maxCoeff())) return;
+      if (unpenalised_.cols() == 0) return;
+      const LongMatrix bend = unpenalised_.transpose() * curvature_ * unpenalised_;
+      const LongVector change =
+          unpenalised_ * bend.fullPivLu().solve(unpenalised_.transpose() * residual_);
+      if (!change.allFinite() || change.cwiseAbs().maxCoeff() > 1e-2L * (1 + size().maxCoeff()))
+        return;
       eta_ += change;
     }
     evaluate();
   }
 
   void evaluate() {
-    residual_.resize(p_.rows());
-    curvature_.resize(p_.rows());
-    for (int i = 0; i < p_.rows(); ++i) {
-      const Long wrong = 1 / (1 + std::exp(y_[i] * eta_[i]));
-      residual_[i] = omega_[i] * (p_.gaussian() ? y_[i] - eta_[i] : y_[i] * wrong);
-      curvature_[i] = omega_[i] * (p_.gaussian() ? 1 : wrong * (1 - wrong));
-    }
-  }
-
-  Long loss() const {
-    Long sum = 0;
-    for (int i = 0; i < p_.rows(); ++i) {
-      const Long margin = y_[i] * eta_[i], error = y_[i] - eta_[i];
-      sum += omega_[i] * (p_.gaussian() ? error * error / 2
-                                        : std::log1p(std::exp(-std::fabs(margin))) +
-                                              std::max<Long>(0, -margin));
-    }
-    return sum;
-  }
-
-  Long dual(Long s) const {
-    Long value = 0;
-    for (int i = 0; i < p_.rows(); ++i) {
-      if (omega_[i] == 0) continue;
-      const Long theta = s * residual_[i], u = theta * y_[i] / omega_[i];
-      value -= theta * p_.offset[i];
-      if (p_.gaussian()) value += theta * y_[i] - theta * theta / omega_[i] / 2;
-      else if (u > 0 && u < 1) value -= omega_[i] * (u * std::log(u) + (1 - u) * std::log1p(-u));
-    }
-    return value;
+    residual_ = loss_->residual(eta_);
+    curvature_ = loss_->curvature(eta_);
   }
 
   Long largest_ratio(const LongVector& g, const LongVector& thresholds, double lambda2) const {
@@ -140,17 +141,17 @@ class Prover {
     return largest;
   }
 
-  // The size of the terms that the linear predictor is a sum of.
+  // The size of the terms that the linear predictor is a sum of, and of the response.
   LongVector size() const {
-    return p_.offset.cast<Long>().cwiseAbs() + y_.cwiseAbs() + x_.cwiseAbs() * beta_.cwiseAbs() +
-           free_part_;
+    LongVector sum = offset_.cwiseAbs() + x_.cwiseAbs() * beta_.cwiseAbs() + free_part_;
+    if (!timed()) sum += y_.cwiseAbs();
+    return sum;
   }
 
   // The effect of the fit's rounding in double on the ratio of a node and on the objective.
   Long rounding(const LongVector& thresholds, double lambda2, Long null) const {
-    const LongVector blur = 1e-12L * omega_.cwiseProduct(size());
-    const LongVector error = residual_.cwiseAbs().cwiseQuotient(omega_.cwiseMax(1e-300L));
-    Long largest = 1e-12L + blur.dot(error) / null;
+    const LongVector blur = 1e-12L * omega_.cwiseMax(curvature_.diagonal()).cwiseProduct(size());
+    Long largest = 1e-12L + 1e-12L * size().dot(residual_.cwiseAbs()) / null;
     for (int i = 0; i < p_.features(); ++i) {
       if (thresholds[i] == 0) continue;
       const Long own = x_.col(i).cwiseAbs().dot(blur) + 1e-15L * lambda2 * pulls(i);
@@ -169,8 +170,9 @@ class Prover {
 
   static constexpr int kMostByBruteForce = 16;
   const Problem& p_;
-  LongMatrix x_;
-  LongVector y_, omega_, beta_, eta_, free_part_, residual_, curvature_;
+  std::unique_ptr<testing::ReferenceLoss<Long>> loss_;
+  LongMatrix x_, unpenalised_, curvature_;
+  LongVector y_, offset_, omega_, beta_, eta_, free_part_, residual_;
 };
 
 }  // namespace fuzz
