@@ -157,7 +157,8 @@ new_times <- function(y, fit, name, n) {
 match_strata <- function(strata, fit, name, n) {
   if (is.null(fit$strata)) {
     if (!is.null(strata)) {
-      stop_bad("`", name, "` must not give strata, because the fit has none.")
+      stop_bad("`", name, "` must ", if (name == "newstrata") "not be given" else "have no strata",
+               ", because the fit has no strata.")
     }
     return(rep(1L, n))
   }

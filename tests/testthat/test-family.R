@@ -245,6 +245,65 @@ test_that("a registered family is cross-validated by its own score, stratified a
   expect_identical(unique(colSums(runs$runs[p$y$status == 0, ])), 5L + 0)
 })
 
+test_that("a measure may need the training rows; rows of weight 0 have no part in it", {
+  withr::local_seed(913)
+  local_toy_family()
+  from_centre <- function(y, link, weights, own, held) {
+    centre <- colSums(weights[!held] * link[!held, , drop = FALSE]) / sum(weights[!held])
+    away <- sweep(link[held, , drop = FALSE], 2, centre)
+    list(scores = colMeans(abs(y[held, "time"] - away)), weight = sum(weights[held])^2)
+  }
+  local_replaced("families", function() {
+    list(toy = with_slots(toy_family(), list(measures = list(mae = from_centre))))
+  })
+  p <- toy_problem()
+  expect_identical(family_faults(family_of("toy")), character(0))
+  w <- replace(stats::runif(40, 0.5, 2), 38:40, 0)
+  cv <- quick_cv(p, weights = w, nested = TRUE, foldid = rep(1:5, 8))
+  by_hand <- vapply(1:5, function(k) {
+    link <- unname(as.matrix(p$x %*% cv$fold.fits[[k]]$beta))
+    held <- cv$foldid == k & w > 0
+    train <- cv$foldid != k
+    centre <- colSums(cv$weights[train] * link[train, ]) / sum(cv$weights[train])
+    colMeans(abs(p$y$time[held] - sweep(link[held, ], 2, centre)))
+  }, numeric(nrow(cv$grid)))
+  share <- c(tapply(cv$weights, cv$foldid, sum))^2
+  expect_equal(cv$cvm, drop(by_hand %*% share) / sum(share))
+  spread <- (by_hand - cv$cvm)^2 %*% share / sum(share) / 4
+  expect_equal(cv$cvsd, sqrt(drop(spread)))
+  expect_true(all(is.finite(cv$nested$estimate$cvm)))
+})
+
+test_that("lambda_max() is the smallest lambda1 of an empty fit in every family", {
+  withr::local_seed(914)
+  for (family in names(families())) {
+    p <- cv_problem(family)
+    most <- lambda_max(p$x, p$y, p$graph, lambda2 = c(0.05, 0), family = family)
+    for (k in 1:2) {
+      fit <- any_sign(n2gfl(p$x, p$y, p$graph, family = family, lambda2 = c(0.05, 0)[k],
+                            lambda1 = most[k] * c(1.0001, 0.999), thresh = 1e-12))
+      expect_identical(fit$grid$nonzero == 0, c(TRUE, FALSE), label = family)
+    }
+  }
+})
+
+test_that("all algorithms and both penalties fit every family", {
+  withr::local_seed(915)
+  for (family in c("poisson", "cox", "ordinal")) {
+    p <- cv_problem(family)
+    for (penalty in c("fused", "laplacian")) {
+      fits <- lapply(c("pursuit", "fista", "ista"), function(algorithm) {
+        any_sign(n2gfl(p$x, p$y, p$graph, family = family, penalty = penalty, thresh = 1e-8,
+                       algorithm = algorithm, lambda1 = c(0.1, 0.02), lambda2 = 0.02))
+      })
+      for (fit in fits) {
+        expect_true(all(fit$grid$converged), label = paste(family, penalty))
+        expect_equal(as.matrix(fit$beta), as.matrix(fits[[1]]$beta), tolerance = 1e-3)
+      }
+    }
+  }
+})
+
 test_that("a loss for each observation is scored with the parameters of its fold", {
   local_replaced("families", function() {
     list(toy = with_slots(toy_family(), list(measures = list(
