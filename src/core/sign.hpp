@@ -5,16 +5,16 @@ namespace n2gfl {
 
 enum class Sign { nonnegative, nonpositive, free };
 
-// The directions in which a coefficient may leave zero, to loop over: +1, and -1 unless it must be
-// nonnegative.
-class Ways {
+// The signs that a coefficient may get when it leaves zero, to loop over: +1, and -1 unless it must
+// be nonnegative.
+class Signs {
  public:
-  explicit constexpr Ways(bool nonnegative) : count_(nonnegative ? 1 : 2) {}
-  const int* begin() const { return kWays; }
-  const int* end() const { return kWays + count_; }
+  explicit constexpr Signs(bool nonnegative) : count_(nonnegative ? 1 : 2) {}
+  const int* begin() const { return kSigns; }
+  const int* end() const { return kSigns + count_; }
 
  private:
-  static constexpr int kWays[] = {1, -1};
+  static constexpr int kSigns[] = {1, -1};
   int count_;
 };
 

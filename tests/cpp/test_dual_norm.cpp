@@ -134,10 +134,10 @@ bool flow_proves(const Instance& in, const VectorXd& g, double lambda1, double r
   return true;
 }
 
-// way * excess of all nodes.
+// sign * excess of all nodes.
 VectorXd surpluses(n2gfl::GradientTerms& terms, int n) {
   VectorXd all(n);
-  for (int i = 0; i < n; ++i) all[i] = terms.way * terms.excess(i);
+  for (int i = 0; i < n; ++i) all[i] = terms.sign * terms.excess(i);
   return all;
 }
 
@@ -323,18 +323,18 @@ TEST(margins_are_taken_from_zero_nodes_only) {
         const double share = random() % 2 ? 1 : uniform(random, -1, 1);
         in.network.set_flow(a, share * in.network.arc(a).capacity);
       }
-    for (int way : {1, -1}) {
-      n2gfl::GradientTerms terms = in.norm.terms(uniform(random, 0.2, 1), way, &regions);
+    for (int sign : {1, -1}) {
+      n2gfl::GradientTerms terms = in.norm.terms(uniform(random, 0.2, 1), sign, &regions);
       check_margin(in, terms, random);
     }
   }
 }
 
 TEST(a_margin_moves_nodes_away_from_their_threshold) {
-  for (int way : {1, -1}) {
+  for (int sign : {1, -1}) {
     // node 1 is at its threshold, nodes 0 and 2 are far from theirs
-    Instance in(way * vec({-1, 1, -2}), vec({1, 1, 1}), testing::chain(3), 10, false);
-    n2gfl::GradientTerms terms = in.norm.terms(1, way, nullptr);
+    Instance in(sign * vec({-1, 1, -2}), vec({1, 1, 1}), testing::chain(3), 10, false);
+    n2gfl::GradientTerms terms = in.norm.terms(1, sign, nullptr);
     in.norm.keep_margin(terms, {1}, 0.5);
     const VectorXd after = surpluses(terms, 3);
     CHECK_NEAR(after[1], -0.75, 1e-6);

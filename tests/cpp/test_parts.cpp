@@ -28,9 +28,9 @@ TEST(parts_follow_the_rule_and_are_numbered_by_their_first_nodes) {
   CHECK(n2gfl::label_parts(ring, {0, 1, 2, 3}, equal) == (std::vector<int>{0, 1, 0, 0}));
 }
 
-TEST(connected_parts_keep_the_given_order) {
+TEST(connected_components_keep_the_given_order) {
   const Graph chain(6, {{0, 1, 1.0}, {1, 2, 1.0}, {2, 3, 1.0}, {3, 4, 1.0}, {4, 5, 1.0}});
-  const std::vector<std::vector<int>> parts = n2gfl::connected_parts(chain, {5, 1, 0, 4, 2});
+  const std::vector<std::vector<int>> parts = n2gfl::connected_components(chain, {5, 1, 0, 4, 2});
   CHECK(parts == (std::vector<std::vector<int>>{{5, 4}, {1, 0, 2}}));
-  CHECK(n2gfl::connected_parts(chain, {}).empty());
+  CHECK(n2gfl::connected_components(chain, {}).empty());
 }

@@ -293,3 +293,9 @@ TEST(an_unknown_family_is_refused) {
   Poll poll;
   CHECK_THROWS(p.path(poll));
 }
+
+TEST(an_unknown_penalty_is_refused) {
+  CHECK(n2gfl::penalty_named("fused") == PenaltyType::fused);
+  CHECK(n2gfl::penalty_named("laplacian") == PenaltyType::laplacian);
+  CHECK_THROWS(n2gfl::penalty_named("ridge"));
+}

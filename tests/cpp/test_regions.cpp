@@ -59,7 +59,7 @@ std::vector<Piece> random_pieces(Random& random, const Graph& graph, const Regio
     Piece piece;
     piece.nodes = connected_set(graph, regions, start, 1 + below(random, 60), taken);
     piece.parent = regions.of(start);
-    piece.way = random() % 2 ? 1 : -1;
+    piece.sign = random() % 2 ? 1 : -1;
     pieces.push_back(std::move(piece));
   }
   return pieces;

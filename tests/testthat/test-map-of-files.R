@@ -44,6 +44,21 @@ test_that("the map in CONTRIBUTING.md names every file, and none that does not e
   expect_identical(folders[!file.exists(file.path(root, folders))], character(0))
 })
 
+test_that("a folder of the core includes only itself and the folders above it in the map", {
+  skip_in_check()  # there are no sources there
+  skip_on_covr()
+  root <- test_path("..", "..")
+  folders <- unique(read_file_map(file.path(root, "CONTRIBUTING.md"))$folder)
+  core <- basename(grep("^src/core/", folders, value = TRUE))
+  expect_gt(length(core), 1)
+  for (k in seq_along(core)) {
+    files <- dir(file.path(root, "src/core", core[k]), "[.][ch]pp$", full.names = TRUE)
+    lines <- grep('#include "', unlist(lapply(files, readLines)), value = TRUE)
+    included <- sub('#include "([^/]*)/.*', "\\1", grep("/", lines, value = TRUE))
+    expect_identical(setdiff(included, core[seq_len(k)]), character(0), label = core[k])
+  }
+})
+
 # Makevars lists the objects one by one, because a pattern would need GNU make.
 test_that("src/Makevars lists the object of every source file, and no other", {
   skip_in_check()  # there are no sources there

@@ -29,7 +29,7 @@ struct Model {
         bool has_intercept, int thread_count, Poll& interrupt);
 
   int features() const { return x.cols(); }
-  Ways ways() const { return Ways(nonnegative); }
+  Signs signs() const { return Signs(nonnegative); }
 
   // lambda1 * u_i. An infinite u_i excludes the feature for every lambda1; an infinite lambda1
   // excludes all penalised features.

@@ -74,7 +74,7 @@ void Regions::split(std::vector<Piece>& pieces) {
   for (Piece& piece : pieces) {
     const int parent = piece.parent;
     if (parent >= 0) parents.push_back(parent);
-    append(std::move(piece.nodes), parent < 0 ? 0.0 : list_[parent].value, piece.way);
+    append(std::move(piece.nodes), parent < 0 ? 0.0 : list_[parent].value, piece.sign);
     if (parent >= 0) take_off(list_[parent], list_.back());
   }
   std::sort(parents.begin(), parents.end());

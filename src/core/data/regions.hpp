@@ -30,7 +30,7 @@ struct Region {
 struct Piece {
   std::vector<int> nodes;
   int parent = -1;
-  int way = 1;
+  int sign = 1;
   double gain = 0;       // remaining excess: the slope of the objective
   double threshold = 0;  // sum of lambda1 * u_i
 };

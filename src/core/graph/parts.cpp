@@ -5,7 +5,7 @@
 
 namespace n2gfl {
 
-std::vector<std::vector<int>> connected_parts(const Graph& graph, const std::vector<int>& nodes) {
+std::vector<std::vector<int>> connected_components(const Graph& graph, const std::vector<int>& nodes) {
   static constexpr int kOutside = -2, kFree = -1;
   std::vector<int> part(graph.nodes(), kOutside), queue(nodes.size() + 1);
   for (int i : nodes) part[i] = kFree;

@@ -63,8 +63,8 @@ std::vector<int> components(const Graph& graph, Joins joins, int& count) {
   return label;
 }
 
-// The connected parts of `nodes`, each with its nodes in the given order. The search has no branch
-// that the processor would often predict wrong: the prox needs these parts in every call.
-std::vector<std::vector<int>> connected_parts(const Graph& graph, const std::vector<int>& nodes);
+// The components of `nodes`, each with its nodes in the given order. The search has no branch
+// that the processor would often predict wrong: the prox needs them in every call.
+std::vector<std::vector<int>> connected_components(const Graph& graph, const std::vector<int>& nodes);
 
 }  // namespace n2gfl

@@ -22,8 +22,8 @@
 
 namespace n2gfl {
 
-// The excess of every node for MaxFlow. In the zero set (way = +1: can a value rise from zero? -1:
-// can a value fall?) the penalty of a node acts against both directions; in a region it pulls
+// The excess of every node for MaxFlow. In the zero set (sign = +1: can a value rise from zero? -1:
+// can a value fall?) the penalty of a node acts against both; in a region it pulls
 // towards zero.
 struct GradientTerms {
   const Model& model;
@@ -31,35 +31,35 @@ struct GradientTerms {
   LazyGradient& gradient;
   const Regions* regions;  // null: all nodes count as zero, and flow may cross every edge
   double lambda1;
-  int way;
+  int sign;
   // Mean excess per region, which the search ignores: it is removed by changing the regions'
   // values, not by flow.
   const std::vector<double>* ignored = nullptr;
   const std::vector<unsigned char>* zero_part = nullptr;  // of each node, see part()
 
   int region(int i) const { return regions ? regions->of(i) : Regions::kZeroSet; }
-  int direction(int i) const {
+  int sign_of(int i) const {
     const int k = region(i);
-    return k < 0 || (*regions)[k].value == 0 ? way : (*regions)[k].value > 0 ? 1 : -1;
+    return k < 0 || (*regions)[k].value == 0 ? sign : (*regions)[k].value > 0 ? 1 : -1;
   }
   double excess(int i) {
     const double t = model.threshold(lambda1, i);
-    if (std::isinf(t)) return -way * t;
+    if (std::isinf(t)) return -sign * t;
     const int k = region(i);
     if (k < 0 && !gradient.known(i)) {
-      if (gradient.coarse()) return gradient.latest(i) - way * t - network.outflow(i);
+      if (gradient.coarse()) return gradient.latest(i) - sign * t - network.outflow(i);
       const double bound = upper_bound(i, t);
-      if (bound < 0) return way * bound;
+      if (bound < 0) return sign * bound;
     }
-    const double e = gradient(i) - direction(i) * t - network.outflow(i);
+    const double e = gradient(i) - sign_of(i) * t - network.outflow(i);
     return k < 0 || ignored == nullptr ? e : e - (*ignored)[k];
   }
-  // An upper bound of way * excess that needs no product with X.
+  // An upper bound of sign * excess that needs no product with X.
   double outlook(int i) const {
     const double t = model.threshold(lambda1, i);
     if (std::isinf(t)) return -t;
     const LazyGradient::Estimate g = gradient.estimate(i);
-    return way * (g.value - direction(i) * t - network.outflow(i)) + g.error;
+    return sign * (g.value - sign_of(i) * t - network.outflow(i)) + g.error;
   }
   // The violation of dual feasibility at node i on this side, or an upper bound of it; <= 0 if
   // feasible.
@@ -67,7 +67,7 @@ struct GradientTerms {
     const double t = model.threshold(lambda1, i);
     if (std::isinf(t)) return -t;
     const LazyGradient::Estimate g = gradient.estimate(i);
-    return way * (g.value - network.outflow(i)) - t + g.error;
+    return sign * (g.value - network.outflow(i)) - t + g.error;
   }
   bool open(int i, int j) const { return regions == nullptr || regions->of(i) == regions->of(j); }
 
@@ -86,7 +86,7 @@ struct GradientTerms {
   // substitute for the product; positive if it is not.
   double upper_bound(int i, double t) const {
     const LazyGradient::Estimate g = gradient.estimate(i);
-    const double e = way * (g.value - network.outflow(i)) - t;
+    const double e = sign * (g.value - network.outflow(i)) - t;
     return g.error <= -kSharpEnough * e ? e + g.error : 1.0;
   }
 };
@@ -95,9 +95,9 @@ class DualNorm {
  public:
   DualNorm(const Model& model, Network& network, MaxFlow& search, LazyGradient& gradient);
 
-  GradientTerms terms(double lambda1, int way, const Regions* regions) {
+  GradientTerms terms(double lambda1, int sign, const Regions* regions) {
     if (zero_part_.empty()) find_zero_parts();
-    return {model_, net_, gradient_, regions, lambda1, way, nullptr, &zero_part_};
+    return {model_, net_, gradient_, regions, lambda1, sign, nullptr, &zero_part_};
   }
 
   // Searches from every node whose excess may exceed the tolerance. The upward search balances the
@@ -126,8 +126,8 @@ class DualNorm {
       net_.scale_capacities(lower / rho);
       rho = lower;
       Leftover left;
-      for (int way : model_.ways()) {
-        GradientTerms node = terms(rho * lambda1, way, nullptr);
+      for (int sign : model_.signs()) {
+        GradientTerms node = terms(rho * lambda1, sign, nullptr);
         search_from_all(node, tolerance);
         include(left, leftover(node));
         lower = std::max(lower, attained(node, rho));
@@ -156,8 +156,8 @@ class DualNorm {
   float& surplus(GradientTerms& terms, int i);
   void count(const GradientTerms& terms, int i, Leftover& left) const;
   double attained(const GradientTerms& terms, double rho) const;
-  double one_sided_lambda1_max(const Regions& regions, int way, double tolerance);
-  double lambda1_rise(int way) const;
+  double one_sided_lambda1_max(const Regions& regions, int sign, double tolerance);
+  double lambda1_rise(int sign) const;
 
   const Model& model_;
   Network& net_;

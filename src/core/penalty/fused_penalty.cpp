@@ -35,10 +35,10 @@ double FusedPenalty::value(const VectorXd& beta) const {
 bool FusedPenalty::add_slope(const VectorXd& beta, VectorXd& slope) const {
   for (int i = 0; i < model_.features(); ++i) {
     if (beta[i] == 0) continue;
-    slope[i] += thresholds_[i] * direction(beta[i]);
+    slope[i] += thresholds_[i] * sign_of(beta[i]);
     for (int a = model_.graph.begin(i); a < model_.graph.end(i); ++a)
       slope[i] += lambda2_ * model_.graph.weight(a) *
-                  direction(beta[i] - beta[model_.graph.head(a)]);
+                  sign_of(beta[i] - beta[model_.graph.head(a)]);
   }
   return true;
 }

@@ -33,7 +33,7 @@ class FusedPenalty final : public Penalty {
              VectorXd& products) override;
 
  private:
-  static int direction(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
+  static int sign_of(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
   void take_products(const VectorXd& residual, VectorXd& products);
 
   Model& model_;

@@ -67,8 +67,7 @@ double LaplacianPenalty::lambda1_max_at(const VectorXd& beta, const VectorXd& gr
   double largest = 0;
   for (int i = 0; i < model_.features(); ++i) {
     if (beta[i] != 0 || model_.factor[i] == 0) continue;
-    const double g = model_.nonnegative ? gradient[i] : std::fabs(gradient[i]);
-    largest = std::max(largest, g / model_.factor[i]);
+    largest = std::max(largest, one_sided(gradient[i]) / model_.factor[i]);
   }
   return largest;
 }

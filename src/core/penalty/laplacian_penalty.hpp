@@ -39,6 +39,9 @@ class LaplacianPenalty final : public Penalty {
     return 2 * lambda2_ * degree;
   }
 
+  // The part of a gradient that acts against the threshold.
+  double one_sided(double g) const { return model_.nonnegative ? g : std::fabs(g); }
+
   double smooth(const VectorXd& beta, VectorXd& gradient) const override;
 
   double smooth_curvature(const VectorXd& v) const override;
@@ -74,7 +77,6 @@ class LaplacianPenalty final : public Penalty {
     VectorXd unpenalised;  // coordinates of intercept and covariates
   };
 
-  double one_sided(double g) const { return model_.nonnegative ? g : std::fabs(g); }
   Leftover leftover(const VectorXd& gradient) const;
   double gap_of(double objective, const EdgePoint& point, double rounding) const;
   static double largest(const VectorXd& v) { return v.size() > 0 ? v.cwiseAbs().maxCoeff() : 0.0; }

@@ -35,7 +35,7 @@ class FusedProx {
 
   // Masses are positive; thresholds are >= 0, and +Inf fixes b_i = 0.
   void solve(const Eigen::VectorXd& z, const Eigen::VectorXd& masses,
-             const Eigen::VectorXd& thresholds, double theta, Sign sign, Eigen::VectorXd& b);
+             const Eigen::VectorXd& thresholds, double theta, Sign allowed, Eigen::VectorXd& b);
 
   // The flow of the last solution; arcs are numbered as in the graph.
   const Network& network() const { return net_; }
@@ -44,7 +44,7 @@ class FusedProx {
   // of nonnegative terms (one per node, one per edge), so nothing cancels. All terms are divided
   // by the largest value, because squares of the values themselves may overflow.
   double gap(const Eigen::VectorXd& z, const Eigen::VectorXd& masses,
-             const Eigen::VectorXd& thresholds, double theta, Sign sign,
+             const Eigen::VectorXd& thresholds, double theta, Sign allowed,
              const Eigen::VectorXd& b) const;
 
  private:
@@ -55,39 +55,39 @@ class FusedProx {
 
   struct Input {
     const Eigen::VectorXd *z, *masses, *thresholds;
-    double pull(int i, int side, double centre = 0) const {
-      return (*masses)[i] * ((*z)[i] - centre) - side * (*thresholds)[i];
+    double pull(int i, int sign, double centre = 0) const {
+      return (*masses)[i] * ((*z)[i] - centre) - sign * (*thresholds)[i];
     }
   };
 
-  // The cut between zero and the values above it (side = 1) or below it (side = -1).
+  // The cut between zero and the values above it (sign = 1) or below it (sign = -1).
   struct ZeroCut {
     const Input* input;
     const Network* net;
-    int side;
+    int sign;
     const ClosedSeeds* closed;
-    double excess(int i) const { return input->pull(i, side) - net->outflow(i); }
+    double excess(int i) const { return input->pull(i, sign) - net->outflow(i); }
     bool open(int, int j) const { return !closed->contains(j); }
   };
 
   static bool are_small(const Input& input);
   void forget_large_flows(const Input& input);
   static double size_of(const Input& input, const std::vector<int>& part);
-  void approach(const Input& input, Sign sign, Eigen::VectorXd& b);
-  std::vector<int> support(const Input& input, int side);
-  void add_support(const Input& input, int side, const std::vector<int>& part,
+  void approach(const Input& input, Sign allowed, Eigen::VectorXd& b);
+  std::vector<int> support(const Input& input, int sign);
+  void add_support(const Input& input, int sign, const std::vector<int>& part,
                    std::vector<int>& inside);
-  double find_seeds(const Input& input, int side, const std::vector<int>& part);
+  double find_seeds(const Input& input, int sign, const std::vector<int>& part);
   void find_closed_seeds(const ZeroCut& cut, Grow grow, double tolerance, std::vector<int>& inside);
   void make_margins(const ZeroCut& cut);
   void make_margin(const ZeroCut& cut, int i);
-  void resolve_support(const Input& input, const std::vector<int>& nodes, int side,
+  void resolve_support(const Input& input, const std::vector<int>& nodes, int sign,
                        Eigen::VectorXd& b);
-  bool resolve_again(const Input& input, const std::vector<int>& nodes, int side,
+  bool resolve_again(const Input& input, const std::vector<int>& nodes, int sign,
                      Eigen::VectorXd& b);
-  void resolve(const Input& input, const Parts& parts, int side, Eigen::VectorXd& b);
-  static double centre_of(const Input& input, const std::vector<int>& part, int side);
-  static double node_gap(double r, double m, double a, Sign sign, double b);
+  void resolve(const Input& input, const Parts& parts, int sign, Eigen::VectorXd& b);
+  static double centre_of(const Input& input, const std::vector<int>& part, int sign);
+  static double node_gap(double r, double m, double a, Sign allowed, double b);
   static double square(double v) { return v * v; }
 
   const Graph* graph_;
@@ -100,7 +100,7 @@ class FusedProx {
   double theta_ = std::numeric_limits<double>::quiet_NaN();
   int calls_ = 0;
   std::vector<int> nodes_;  // all of the graph
-  Parts parts_;             // its components
+  Parts components_;             // its components
   std::vector<double> sizes_;  // per component: the largest |m z| since its flow was zero
   std::vector<int> seeds_, candidates_;
 };

@@ -1,7 +1,7 @@
-// All levels of a total-variation problem, exactly, by divide and conquer. On a connected piece
+// All levels of a total-variation problem, exactly, by divide and conquer. On a connected part
 //   min_b  sum_i m_i/2 b_i^2 - c_i b_i + sum_ij capacity_ij |b_i - b_j|
-// the set {b > t} is a minimum cut with node terms c_i - m_i t. A piece is cut at its mean level.
-// If the cut does not split it, the piece is constant; otherwise each part is cut again, starting
+// the set {b > t} is a minimum cut with node terms c_i - m_i t. A part is cut at its mean level.
+// If the cut does not split it, the part is constant; otherwise both parts are cut again, starting
 // from the present flow.
 #pragma once
 
@@ -49,8 +49,8 @@ class LevelSets {
  private:
   static constexpr int kOutside = -1, kNone = -1;
 
-  struct Piece {  // nodes_[begin, end) are connected, breadth first, and have part_ == part
-    int begin, end, part;
+  struct Part {  // nodes_[begin, end) are connected, breadth first, and have part_ == label
+    int begin, end, label;
     bool tree;
     int size() const { return end - begin; }
   };
@@ -58,27 +58,27 @@ class LevelSets {
   struct LevelCut {
     const LevelSets* sets;
     double level;
-    int part;
+    int label;
     double excess(int i) const { return sets->terms_->excess(*sets->net_, i, level); }
-    bool open(int, int j) const { return sets->part_[j] == part; }
+    bool open(int, int j) const { return sets->part_[j] == label; }
   };
 
-  void finish(const Piece& piece, double level, Eigen::VectorXd& b);
-  void cut(const Piece& piece, Eigen::VectorXd& b);
-  void drain(const Piece& piece, double level);
-  Grow seed(const LevelCut& problem, const Piece& piece, double tolerance);
-  double stuck(const Piece& piece) const;
-  void split_by_cut(const Piece& piece);
-  void split_by_connection(int begin, int end, int part);
-  Piece collect(int start, int part, int begin);
+  void finish(const Part& part, double level, Eigen::VectorXd& b);
+  void cut(const Part& part, Eigen::VectorXd& b);
+  void drain(const Part& part, double level);
+  Grow seed(const LevelCut& problem, const Part& part, double tolerance);
+  double stuck(const Part& part) const;
+  void split_by_cut(const Part& part);
+  void split_by_connection(int begin, int end, int label);
+  Part collect(int start, int label, int begin);
 
   Network* net_;
   MaxFlow* flow_;
   Poll* poll_;
   const NodeTerms* terms_;
-  std::vector<int> part_, parent_;  // per node: its piece, the arc to its parent
+  std::vector<int> part_, parent_;  // per node: its part, the arc to its parent
   std::vector<int> scratch_, nodes_, seeds_;
-  std::vector<Piece> pieces_;
+  std::vector<Part> waiting_;
   int parts_ = 0;
 };
 

@@ -254,13 +254,13 @@ void ActiveSet::add_kink(int k, int l, double weight, VectorXd& force, VectorXd&
     force[k] += other > 0 ? weight : -weight;
 }
 
-void ActiveSet::set_order(int region, int way) {
+void ActiveSet::set_order(int region, int sign) {
   for (std::size_t z = 0; z < sign_.size(); ++z) {
     const Kink& kink = p_.kinks[z];
     if (kink.k != region && kink.l != region) continue;
     const int partner = kink.k == region ? kink.l : kink.k;
     const double other = partner < 0 ? 0.0 : u_[partner];
-    const int above = other == 0 ? way : other > 0 ? -1 : 1;
+    const int above = other == 0 ? sign : other > 0 ? -1 : 1;
     sign_[z] = kink.k == region ? above : -above;
   }
 }

@@ -89,7 +89,7 @@ class ActiveSet {
   void merge_at(int z);
   bool release_from_zero();
   void add_kink(int k, int l, double weight, VectorXd& force, VectorXd& hold) const;
-  void set_order(int region, int way);
+  void set_order(int region, int sign);
   ContractedSolution solution();
 
   const ContractedProblem& p_;

@@ -48,8 +48,8 @@ double LaplacianDescent::certify() {
 void LaplacianDescent::choose_work() {
   work_.clear();
   for (int i = 0; i < model_.features(); ++i) {
-    const double g = model_.nonnegative ? gradient_[i] : std::fabs(gradient_[i]);
-    if (beta_[i] != 0 || g > penalty_.threshold(i)) work_.push_back(i);
+    const bool wants_to_leave = penalty_.one_sided(gradient_[i]) > penalty_.threshold(i);
+    if (beta_[i] != 0 || wants_to_leave) work_.push_back(i);
   }
 }
 

@@ -22,7 +22,8 @@ class LaplacianDescent final : public Solver {
 
   Solution solve(double lambda1, double lambda2, double thresh, int max_iterations) override;
 
-  // Fits with an infinite lambda1: only coefficients without penalty can leave zero.
+  // After restart(): fits with an infinite lambda1, so that only coefficients without penalty can
+  // leave zero.
   void fit_unpenalised(double lambda2);
 
   const VectorXd& beta() const { return beta_; }

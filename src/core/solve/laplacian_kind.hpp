@@ -12,7 +12,8 @@ namespace n2gfl {
 
 class LaplacianKind final : public PenaltyKind {
  public:
-  explicit LaplacianKind(Model& model) : model_(model), penalty_(model), descent_(model, penalty_) {}
+  explicit LaplacianKind(Model& model)
+      : model_(model), penalty_(model), descent_(model, penalty_) {}
 
   Solver& solver() override { return descent_; }
   std::unique_ptr<Penalty> make_penalty() const override;

@@ -23,7 +23,7 @@ class PenaltyKind {
   // The smallest lambda1 at which all penalised coefficients are zero. Restarts the solver.
   virtual double lambda1_max(double lambda2) = 0;
 
-  // The number of coefficients that the fit chose freely.
+  // The degrees of freedom of a fit: how many values it chose.
   virtual int count_pieces(const Solution& fit) const = 0;
 };
 

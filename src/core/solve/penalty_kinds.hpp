@@ -1,5 +1,5 @@
-// The penalties by name. A new one needs a class like LaplacianKind, a name in this enum, and a line
-// in penalty_kinds.cpp.
+// The penalties by name. A new one needs a class like LaplacianKind, a name in this enum, and a
+// line in penalty_kinds.cpp.
 #pragma once
 
 #include <memory>

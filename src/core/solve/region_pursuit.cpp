@@ -153,18 +153,18 @@ void RegionPursuit::find_pieces_coarsely(double ratio) {
   compute_unsettled(tolerance);
   saturate_borders();
   pieces_.clear();
-  for (int way : model_.ways()) {
-    GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
-    if (way > 0) balance_.run(terms, tolerance, smooth_.is_strong());
+  for (int sign : model_.signs()) {
+    GradientTerms terms = norm_.terms(lambda1_, sign, &regions_);
+    if (sign > 0) balance_.run(terms, tolerance, smooth_.is_strong());
     terms.ignored = &balance_.mean();
     norm_.keep_margin(terms, unsettled_, kMargin * scale());
     std::vector<int> seeds = seeds_among(unsettled_, terms, tolerance);
-    if (way > 0 && smooth_.help_search(seeds.size())) {
+    if (sign > 0 && smooth_.help_search(seeds.size())) {
       balance_.run(terms, tolerance, true);
       seeds = seeds_among(unsettled_, terms, tolerance);
     }
     norm_.search(terms, seeds, tolerance);
-    collect_pieces(way);
+    collect_pieces(sign);
   }
 }
 
@@ -173,7 +173,7 @@ std::vector<int> RegionPursuit::seeds_among(const std::vector<int>& nodes, Gradi
                                             double tolerance) const {
   std::vector<int> seeds;
   for (int i : nodes)
-    if ((terms.way > 0 || regions_.of(i) < 0) && terms.way * terms.excess(i) > tolerance)
+    if ((terms.sign > 0 || regions_.of(i) < 0) && terms.sign * terms.excess(i) > tolerance)
       seeds.push_back(i);
   return seeds;
 }
@@ -221,8 +221,8 @@ void RegionPursuit::compute_or_all(const std::vector<int>& columns) {
 void RegionPursuit::leave_margin() {
   gradient_.set_coarse(true);
   find_near(kNear);
-  for (int way : model_.ways()) {
-    GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
+  for (int sign : model_.signs()) {
+    GradientTerms terms = norm_.terms(lambda1_, sign, &regions_);
     norm_.keep_margin(terms, passed_, kMargin * scale());
   }
 }
@@ -296,10 +296,10 @@ void RegionPursuit::find_pieces_exactly() {
   saturate_borders();
   pieces_.clear();
   const double tolerance = rounding_ = model_.rounding(newton_.residual());
-  for (int way : model_.ways()) {
-    GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
+  for (int sign : model_.signs()) {
+    GradientTerms terms = norm_.terms(lambda1_, sign, &regions_);
     norm_.search(terms, seeds_among(work_.nodes(), terms, tolerance), tolerance);
-    collect_pieces(way);
+    collect_pieces(sign);
   }
 }
 
@@ -318,13 +318,13 @@ void RegionPursuit::saturate_borders() {
 }
 
 // The connected parts of the set whose excess the search could not remove.
-void RegionPursuit::collect_pieces(int way) {
+void RegionPursuit::collect_pieces(int sign) {
   taken_.resize(model_.features(), 0);
   for (int start : search_.touched()) {
     if (!search_.reached(start) || taken_[start]) continue;
     Piece piece;
     piece.parent = regions_.of(start);
-    piece.way = way;
+    piece.sign = sign;
     piece.nodes = regions_.grow(
         start,
         [&](int j) {
@@ -332,7 +332,7 @@ void RegionPursuit::collect_pieces(int way) {
         },
         [&](int j) { taken_[j] = 1; });
     for (int i : piece.nodes) {
-      piece.gain += std::max(0.0, way * search_.excess(i));
+      piece.gain += std::max(0.0, sign * search_.excess(i));
       piece.threshold += model_.threshold(lambda1_, i);
     }
     if (matters(piece)) pieces_.push_back(std::move(piece));
@@ -409,13 +409,13 @@ double RegionPursuit::certify(double thresh) {
   find_candidates(tolerance);
   pieces_.clear();
   Leftover left;
-  for (int way : model_.ways()) {
-    GradientTerms terms = norm_.terms(lambda1_, way, &regions_);
-    if (way > 0) balance_.run(terms, tolerance, smooth_.is_strong());
+  for (int sign : model_.signs()) {
+    GradientTerms terms = norm_.terms(lambda1_, sign, &regions_);
+    if (sign > 0) balance_.run(terms, tolerance, smooth_.is_strong());
     terms.ignored = &balance_.mean();
     norm_.search(terms, seeds_among(candidates_, terms, tolerance), tolerance);
     DualNorm::include(left, leftover_of_candidates(terms));
-    collect_pieces(way);
+    collect_pieces(sign);
   }
   const double gap = relative_gap(dual_, left);
   return gap <= thresh || !std::isfinite(lambda1_) ? gap : sharper_gap(gap, thresh, tolerance);
@@ -446,7 +446,7 @@ double RegionPursuit::set_ratio(const Piece& piece) {
   double gain = 0, resistance = piece.threshold;
   for (int i : piece.nodes) taken_[i] = 1;
   for (int i : piece.nodes) {
-    gain += piece.way * gradient_.value(i);
+    gain += piece.sign * gradient_.value(i);
     for (int a = network_.begin(i); a < network_.end(i); ++a)
       if (!taken_[network_.arc(a).head]) resistance += network_.arc(a).capacity;
   }
@@ -499,12 +499,14 @@ const std::vector<int>& RegionPursuit::not_settled_at_once(double tolerance) {
 }
 
 bool RegionPursuit::is_certain(int i, double tolerance) {
-  const double t = model_.threshold(lambda1_, i);
-  if (t == 0) return false;
-  double most = norm_.terms(lambda1_, 1, &regions_).outlook(i);
-  if (!model_.nonnegative) most = std::max(most, norm_.terms(lambda1_, -1, &regions_).outlook(i));
-  if (!(most <= tolerance)) return false;
-  settled_excess_ = std::max(settled_excess_, most);
+  if (model_.threshold(lambda1_, i) == 0) return false;
+  double most = settled_excess_;
+  for (int way : model_.ways()) {
+    const double excess = norm_.terms(lambda1_, way, &regions_).outlook(i);
+    if (!(excess <= tolerance)) return false;
+    most = std::max(most, excess);
+  }
+  settled_excess_ = most;
   return true;
 }
 

@@ -46,8 +46,8 @@ class RegionPursuit final : public Solver {
   // next row: the residual of this one is not final, and looking at them costs a pass.
   Solution approach(double lambda1, double lambda2, int max_iterations) override;
 
-  // Fits with an infinite lambda1: only features without penalty can leave zero. Then the gradient
-  // is exact at all nodes, and the edges between regions are saturated.
+  // After restart(): fits with an infinite lambda1, so that only features without penalty can leave
+  // zero. Then the gradient is exact at all nodes, and the edges between regions are saturated.
   void fit_unpenalised(double lambda2);
 
   void restart() override { regions_.clear(); }
@@ -117,7 +117,7 @@ class RegionPursuit final : public Solver {
   int pieces_at_a_time() const { return std::max(kMostPieces, regions_.size() / 2); }
   void find_pieces_exactly();
   void saturate_borders();
-  void collect_pieces(int way);
+  void collect_pieces(int sign);
   bool matters(const Piece& piece) const;
   Leftover leftover_of_pieces() const;
   double violation_of_pieces() const;
