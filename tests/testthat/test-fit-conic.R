@@ -35,12 +35,4 @@ for (family in c("poisson", "cox", "ordinal")) {
       expect_conic(family, sign, problems = 10)
     }
   })
-
-  test_that(paste("12 random problems, Laplacian:", family), {
-    skip_if_not_installed("ECOSolveR")
-    withr::local_seed(213)
-    for (sign in c("nonnegative", "nonpositive", "free")) {
-      expect_conic(family, sign, penalty = "laplacian", problems = 4)
-    }
-  })
 }
