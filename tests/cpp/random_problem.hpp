@@ -43,7 +43,8 @@ struct Problem {
 
   MatrixXd response() const {
     MatrixXd all(y.size(), 1 + more.cols());
-    all << y, more;
+    all.col(0) = y;
+    if (more.cols() > 0) all.rightCols(more.cols()) = more;
     return all;
   }
 

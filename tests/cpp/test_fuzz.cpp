@@ -7,13 +7,18 @@
 
 namespace {
 
-void check_case(fuzz::Outcome (*run)(std::uint32_t), std::uint32_t seed) {
+fuzz::Outcome fit(std::uint32_t seed) { return fuzz::fit_case(seed); }
+fuzz::Outcome path(std::uint32_t seed) { return fuzz::path_case(seed); }
+
+template <class Run>
+void check_case(Run run, std::uint32_t seed) {
   const fuzz::Outcome outcome = run(seed);
   if (outcome.wrong.empty()) return;
   check::fail(__FILE__, __LINE__, "seed " + std::to_string(seed) + ": " + outcome.wrong);
 }
 
-void check_cases(fuzz::Outcome (*run)(std::uint32_t), std::uint32_t count) {
+template <class Run>
+void check_cases(Run run, std::uint32_t count) {
   for (std::uint32_t seed = 1; seed <= count; ++seed) check_case(run, seed);
 }
 
@@ -21,9 +26,16 @@ void check_cases(fuzz::Outcome (*run)(std::uint32_t), std::uint32_t count) {
 
 TEST(random_graphs_are_solved) { check_cases(fuzz::prox_case, 40000); }
 
-TEST(random_fits_are_as_good_as_they_say) { check_cases(fuzz::fit_case, 4000); }
+TEST(random_fits_are_as_good_as_they_say) { check_cases(fit, 4000); }
 
-TEST(random_paths_on_grids_are_as_good_as_they_say) { check_cases(fuzz::path_case, 40); }
+TEST(random_paths_on_grids_are_as_good_as_they_say) { check_cases(path, 40); }
+
+TEST(random_fits_of_counts_times_and_levels_are_as_good_as_they_say) {
+  for (const char* family : {"poisson", "cox", "ordinal"}) {
+    check_cases([&](std::uint32_t seed) { return fuzz::fit_case(seed, family); }, 400);
+    check_cases([&](std::uint32_t seed) { return fuzz::path_case(seed, family); }, 5);
+  }
+}
 
 // Many covariates, a large offset and lambda1 = 0: the dual point leaves its domain unless Newton's
 // method has ended.
@@ -34,7 +46,7 @@ TEST(a_nearly_separable_fit_without_lambda1_converges) {
 
 // Unpenalised coefficients of 4e5 and 1e14: even gradients of the size of rounding count in the gap.
 TEST(gaps_of_huge_unpenalised_coefficients_are_not_too_small) {
-  for (std::uint32_t seed : {33235u, 5004339u, 9006392u, 9013266u}) check_case(fuzz::fit_case, seed);
+  for (std::uint32_t seed : {33235u, 5004339u, 9006392u, 9013266u}) check_case(fit, seed);
 }
 
 // Data around 1e8 with a spread of 1 and a sign constraint: the values are centred to avoid

@@ -94,7 +94,8 @@ void Profile::start(const VectorXd& base, const VectorXd& along, Free& free, Los
 // The negative gradient in the moving part of the basis and in the own parameters.
 VectorXd Profile::gradient(const LossPoint& at) const {
   VectorXd all(moving() + at.own_residual.size());
-  all << basis_.rightCols(moving()).transpose() * at.residual, at.own_residual;
+  all.head(moving()).noalias() = basis_.rightCols(moving()).transpose() * at.residual;
+  all.tail(at.own_residual.size()) = at.own_residual;
   return all;
 }
 

@@ -36,7 +36,8 @@ MatrixXd ProfileCurvature::coupling(const MatrixXd& v) const {
   if (!curvature_.less) return mixed;
   const MatrixXd less = curvature_.less->transposed_times(v);
   MatrixXd all(less.rows() + mixed.rows(), v.cols());
-  all << less, mixed;
+  all.topRows(less.rows()) = less;
+  all.bottomRows(mixed.rows()) = mixed;
   return all;
 }
 

@@ -501,8 +501,8 @@ const std::vector<int>& RegionPursuit::not_settled_at_once(double tolerance) {
 bool RegionPursuit::is_certain(int i, double tolerance) {
   if (model_.threshold(lambda1_, i) == 0) return false;
   double most = settled_excess_;
-  for (int way : model_.ways()) {
-    const double excess = norm_.terms(lambda1_, way, &regions_).outlook(i);
+  for (int sign : model_.signs()) {
+    const double excess = norm_.terms(lambda1_, sign, &regions_).outlook(i);
     if (!(excess <= tolerance)) return false;
     most = std::max(most, excess);
   }
