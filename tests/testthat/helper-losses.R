@@ -14,6 +14,8 @@ reference_losses <- function() {
        cox = cox_reference, ordinal = ordinal_reference)
 }
 
+reference_families <- c("gaussian", "binomial", "poisson", "cox", "ordinal")
+
 loss_value <- function(p, eta) loss_of(p)$value(p, eta)
 loss_residual <- function(p, eta) loss_of(p)$residual(p, eta)
 loss_dual <- function(p, theta) loss_of(p)$dual(p, theta)

@@ -136,7 +136,9 @@ fit_row <- function(fit, row) {
 }
 
 # The free coefficients of a fitted row in the order of p$free.
-fit_free <- function(p, row) unname(c(if (p$intercept) row$a0, row$own, row$gamma))
+fit_free <- function(p, row) {
+  unname(c(if (p$intercept) row$a0, if (!is.null(p$cuts)) row$own, row$gamma))
+}
 
 fit_objective <- function(p, fit) {
   vapply(seq_len(nrow(fit$grid)), function(k) {

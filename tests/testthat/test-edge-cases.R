@@ -1,6 +1,6 @@
 # Corners of the model. Each fit is proved optimal by expect_kkt().
 
-families <- c("gaussian", "binomial", "poisson", "cox", "ordinal")
+families <- reference_families
 signs <- c("nonnegative", "nonpositive", "free")
 
 block_problem <- function(family = "gaussian", sign = "nonnegative", n = 40, rows = 4, cols = 3,

@@ -20,10 +20,10 @@ penalised_problem <- function(family, sign, penalty = "fused") {
 test_that("200 random problems: zero at lambda_max, not zero at 0.999 of it", {
   withr::local_seed(251)
   choices <- expand.grid(sign = c("nonnegative", "nonpositive", "free"),
-                         family = c("gaussian", "binomial"), stringsAsFactors = FALSE)
+                         family = reference_families, stringsAsFactors = FALSE)
   tested <- 0
   for (k in 1:200) {
-    choice <- choices[k %% 6 + 1, ]
+    choice <- choices[k %% nrow(choices) + 1, ]
     p <- penalised_problem(choice$family, choice$sign)
     lambda2 <- lambda_unit(p) * sample(c(0, 10^runif(1, -2, 1)), 1, prob = c(1, 5))
     top <- problem_lambda_max(p, lambda2)
@@ -43,7 +43,7 @@ test_that("lambda_max is what a linear program finds", {
   skip_if_not_installed("ECOSolveR")
   withr::local_seed(252)
   for (sign in c("nonnegative", "nonpositive", "free")) for (k in 1:20) {
-    p <- penalised_problem(sample(c("gaussian", "binomial"), 1), sign)
+    p <- penalised_problem(sample(reference_families, 1), sign)
     lambda2 <- lambda_unit(p) * c(10^runif(1, -1, 1), 10^runif(1, -2, -1), 0)
     own <- problem_lambda_max(p, lambda2)
     truth <- vapply(lambda2, function(l) lambda_max_program(p, l), numeric(1))

@@ -21,7 +21,7 @@ test_that("squared error agrees with quadprog, for the three signs", {
 
 test_that("a stiff penalty is solved as well as a soft one", {
   withr::local_seed(266)
-  for (family in c("gaussian", "binomial")) for (sign in c("nonnegative", "nonpositive", "free")) {
+  for (family in reference_families) for (sign in c("nonnegative", "nonpositive", "free")) {
     for (k in 1:5) {
       p <- random_problem(family, sign, n = 40, d = 10, penalty = "laplacian")
       unit <- lambda_unit(p)
@@ -48,7 +48,7 @@ test_that("without lambda1 and signs it is a linear system", {
 test_that("random problems agree with a conic solver", {
   skip_if_not_installed("ECOSolveR")
   withr::local_seed(263)
-  for (family in c("gaussian", "binomial")) for (sign in c("nonnegative", "nonpositive", "free")) {
+  for (family in reference_families) for (sign in c("nonnegative", "nonpositive", "free")) {
     for (k in 1:6) {
       p <- random_problem(family, sign, penalty = "laplacian")
       lambda <- lambda_unit(p) * c(10^runif(1, -2, 0), 10^runif(1, -2.5, 0))

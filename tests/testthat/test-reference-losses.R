@@ -1,8 +1,6 @@
 # The references themselves: losses and conic programs of the helpers, without any fit of the
 # package. Losses agree with their derivatives and conjugates, solutions with those of others.
 
-reference_families <- names(reference_losses())
-
 # A problem whose features alone decide its size, with everything else that a peer knows.
 peer_problem <- function(family, sign = "free", zeros = FALSE, n = 80, d = 4, ...) {
   x <- matrix(rnorm(n * d), n, d)

@@ -22,7 +22,7 @@ expect_same_scaled <- function(p, q, lambda_p, lambda_q, factor, thresh = 1e-10)
 
 test_that("x in other units", {
   withr::local_seed(271)
-  for (family in c("gaussian", "binomial")) scale_cases(function(penalty, sign, by) {
+  for (family in reference_families) scale_cases(function(penalty, sign, by) {
     p <- random_problem(family, sign, n = 40, d = 10, penalty = penalty, extras = FALSE)
     q <- do.call(reference_problem, modifyList(p$args, list(x = p$args$x * by)))
     unit <- lambda_unit(p) * c(0.4, 0.1)
@@ -52,7 +52,7 @@ test_that("y in other units", {
 test_that("weights in other units", {
   withr::local_seed(273)
   w <- runif(40, 0.5, 2)
-  for (family in c("gaussian", "binomial")) for (by in c(1e-8, 1e8)) {
+  for (family in reference_families) for (by in c(1e-8, 1e8)) {
     p <- random_problem(family, "nonnegative", n = 40, d = 10, extras = FALSE)
     base <- do.call(reference_problem, modifyList(p$args, list(weights = w)))
     other <- do.call(reference_problem, modifyList(p$args, list(weights = w * by)))
