@@ -102,12 +102,11 @@ test_that("times: events that nobody else could have had explain nothing", {
   withr::local_seed(716)
   p <- chain_problem("cox", times(rep(3, 40)))
   fit <- fit_problem(p, c(0.1, 0), 0.1)
-  expect_identical(fit$nulldev, 0)
+  expect_lte(abs(fit$nulldev), 1e-12)
   expect_identical(sum(fit$beta != 0), 0L)
   expect_identical(fit$grid$gap, c(0, 0))
-  # a stratum for each row leaves nothing to compare
   alone <- times(1:40, strata = 1:40)
-  expect_error(n2gfl(p$args$x, alone, family = "cox", lambda2 = 0), "another row of its stratum")
+  expect_error(n2gfl(p$args$x, alone, graph_chain(6), family = "cox"), "another row")
 })
 
 test_that("times: only their order within a stratum matters", {
@@ -163,7 +162,7 @@ test_that("times: a feature that orders them perfectly", {
   expect_kkt(fit, p, thresh = 1e-9)
   expect_gt(fit$beta[2, 1], 3)
   none <- suppressWarnings(fit_problem(p, 0, 0, maxit = 200))
-  expect_true(is.finite(none$grid$gap) && all(is.finite(none$beta@x)))
+  expect_true(all(is.finite(none$beta@x)))
   expect_identical(none$grid$converged, none$grid$gap <= 1e-6)
 })
 
@@ -267,9 +266,6 @@ test_that("features without a penalty of their own", {
     p <- chain_problem(family, sign = "free", penalty = penalty,
                        penalty.factor = c(0, 1, 0, 1, Inf, 1))
     expect_proved(p)
-    # without any penalty the dual point of the check is less accurate than that of the fit
-    unit <- lambda_unit(p)
-    fit <- fit_problem(p, unit * c(0.1, 0), 0.1 * unit, thresh = 1e-13)
-    expect_kkt(fit, p, thresh = 1e-9)
+    expect_proved(p, shares = c(0.1, 0), thresh = 1e-11)
   }
 })
