@@ -87,7 +87,7 @@ class Collector {
     lambda1_.push_back(row.lambda1);
     lambda2_.push_back(row.lambda2);
     add_unpenalised(fit);
-    pieces_.push_back(fit.pieces);
+    df_.push_back(fit.df);
     regions_.push_back(fit.regions);
     nonzero_.push_back(static_cast<int>(fit.index.size()));
     iterations_.push_back(fit.iterations);
@@ -109,7 +109,7 @@ class Collector {
         Named("a0") = intercept_, Named("gamma") = gamma_, Named("own") = own(),
         Named("beta_i") = index_,
         Named("beta_p") = starts_, Named("beta_x") = value_, Named("lambda1") = lambda1_,
-        Named("lambda2") = lambda2_, Named("df") = pieces_, Named("regions") = regions_,
+        Named("lambda2") = lambda2_, Named("df") = df_, Named("regions") = regions_,
         Named("nonzero") = nonzero_, Named("dev_ratio") = deviance_ratio_, Named("gap") = gap_,
         Named("iter") = iterations_, Named("converged") = converged_, Named("nulldev") = nulldev,
         Named("npasses") = passes, Named("effects") = effects);
@@ -144,7 +144,7 @@ class Collector {
   Removed removed_;
   const n2gfl::Loss* loss_;
   std::vector<double> lambda1_, lambda2_, intercept_, gamma_, own_, deviance_ratio_, gap_, value_;
-  std::vector<int> pieces_, regions_, nonzero_, iterations_, index_, starts_{0};
+  std::vector<int> df_, regions_, nonzero_, iterations_, index_, starts_{0};
   std::vector<bool> converged_;
   std::unordered_set<int> entered_;
 };

@@ -146,23 +146,23 @@ TEST(the_path_starts_where_the_first_coefficient_leaves) {
   }
 }
 
-TEST(pieces_and_regions_are_counted) {
+TEST(df_and_regions_are_counted) {
   const VectorXd y = vec({5, 5, 0, 3, 3, 4, 0, -4, -4, 2});
   Problem p = identity_problem(y, testing::chain(10));
   // Regions of one value 55 | 33 | 4 | -4-4 | 2; components of the support 55 | 334 | -4-4 2.
   Fit fit = fit_of(p, 1e-2, 1e-3);
-  CHECK(fit.pieces == 5 && fit.regions == 3 && fit.index.size() == 8);
+  CHECK(fit.df == 5 && fit.regions == 3 && fit.index.size() == 8);
   CHECK((fit.index == std::vector<int>{0, 1, 3, 4, 5, 7, 8, 9}));
   p.settings.penalty = PenaltyType::laplacian;
   p.factor[2] = p.factor[6] = kInfinity;
   fit = fit_of(p, 1e-3, 1e-6);
-  CHECK(fit.pieces == 8 && fit.regions == 3);
+  CHECK(fit.df == 8 && fit.regions == 3);
   // Equal values that are not neighbours count twice.
   p = identity_problem(vec({2, 0, 2}), testing::chain(3));
   fit = fit_of(p, 1e-2, 1e-3);
-  CHECK(fit.pieces == 2 && fit.regions == 2);
+  CHECK(fit.df == 2 && fit.regions == 2);
   fit = fit_of(p, 10, 1e-3);
-  CHECK(fit.pieces == 0 && fit.regions == 0 && fit.index.empty());
+  CHECK(fit.df == 0 && fit.regions == 0 && fit.index.empty());
 }
 
 TEST(deviance_ratio_is_explained_deviance) {
@@ -227,7 +227,7 @@ TEST(standardised_fits_come_back_on_the_scale_of_x) {
       CHECK(fit.converged && !fit.index.empty());
       CHECK_NEAR((dense_beta(fit, 8).cwiseProduct(sd) - dense_beta(expected, 8)).norm(), 0, 1e-5);
       CHECK_NEAR(fit.intercept, expected.intercept, 1e-5);
-      CHECK(fit.pieces == expected.pieces && fit.regions == expected.regions);
+      CHECK(fit.df == expected.df && fit.regions == expected.regions);
       CHECK_NEAR(fit.deviance_ratio, expected.deviance_ratio, 1e-9);
     }
 }
@@ -278,7 +278,7 @@ TEST(many_regions_are_left_to_another_solver) {
   const auto loose_path = p.path(poll), exact_path = exact.path(exact_poll);
   for (double lambda : {0.004, 0.003}) {
     const Fit a = loose_path->fit({lambda, lambda}), b = exact_path->fit({lambda, lambda});
-    CHECK(b.pieces >= 300);
+    CHECK(b.df >= 300);
     CHECK(a.iterations > 20 && b.iterations < 60);  // steps of fista, rounds of pursuit
     CHECK(a.gap > 1e-10 && a.gap <= 1e-6 && b.gap <= 1e-10);
     CHECK_NEAR((dense_beta(a, 700) - dense_beta(b, 700)).norm() / dense_beta(b, 700).norm(), 0, 1e-2);

@@ -1,4 +1,4 @@
-// Fista on columns in single precision, and its jumps to the best values of pieces.
+// Fista on columns in single precision, and its jumps to the best values of regions.
 #include "check.hpp"
 #include "random_problem.hpp"
 

@@ -288,7 +288,7 @@ TEST(fusion_alone_fits_constants_per_component) {
     CHECK(fit.converged);
     const VectorXd beta = dense_beta(fit, 6);
     for (int i = 0; i < 6; ++i) CHECK_NEAR(beta[i], expected[1 + i / 3], 1e-4);
-    CHECK(fit.pieces == 2 && fit.regions == 2);
+    CHECK(fit.df == 2 && fit.regions == 2);
   }
 }
 

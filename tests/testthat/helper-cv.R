@@ -4,7 +4,7 @@
 cv_problem <- function(family = "gaussian", n = 60, d = 12) {
   x <- matrix(stats::rnorm(n * d), n, d)
   eta <- rowSums(x[, 1:4]) - rowSums(x[, d - 0:1])
-  y <- random_response(family, eta)
+  y <- family_response(family, eta)
   list(x = x, y = y, graph = graph_chain(d), family = family)
 }
 

@@ -28,6 +28,32 @@ naive_loss <- function(family, y, eta, weights = rep(1, length(eta)), cuts = NUL
   total
 }
 
+# A response of each family that rises with eta (for times: the hazard does).
+family_response <- function(family, eta) {
+  switch(
+    family,
+    gaussian = 1 + eta + stats::rnorm(length(eta)),
+    binomial = random_classes(eta / 2),
+    poisson = stats::rpois(length(eta), exp(eta / 2)),
+    cox = tied_times(eta),
+    ordinal = three_levels(eta)
+  )
+}
+
+# Whole numbers of days, so that some are tied, with about a third censored.
+tied_times <- function(eta) {
+  time <- ceiling(20 * stats::rexp(length(eta), exp(eta)))
+  censored <- ceiling(40 * stats::rexp(length(eta)))
+  cbind(time = pmin(time, censored), status = as.numeric(time <= censored))
+}
+
+# Three levels, each of which occurs several times.
+three_levels <- function(eta) {
+  latent <- eta + stats::rlogis(length(eta))
+  code <- findInterval(latent, stats::quantile(latent, c(0.3, 0.7)))
+  factor(c("AD", "MCI", "NC")[code + 1], c("AD", "MCI", "NC"), ordered = TRUE)
+}
+
 # A problem with signal in the first features of a chain.
 family_problem <- function(family, n = 80, d = 12) {
   data <- cv_problem(family, n, d)

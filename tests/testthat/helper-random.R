@@ -122,32 +122,6 @@ rows_of <- function(y, rows) {
   y
 }
 
-# A response of each family that rises with eta (for times: the hazard does).
-random_response <- function(family, eta) {
-  switch(
-    family,
-    gaussian = 1 + eta + stats::rnorm(length(eta)),
-    binomial = random_classes(eta / 2),
-    poisson = stats::rpois(length(eta), exp(eta / 2)),
-    cox = random_times(eta),
-    ordinal = random_levels(eta)
-  )
-}
-
-# Whole numbers of days, so that some are tied, with about a third censored.
-random_times <- function(eta) {
-  time <- ceiling(20 * stats::rexp(length(eta), exp(eta)))
-  censored <- ceiling(40 * stats::rexp(length(eta)))
-  cbind(time = pmin(time, censored), status = as.numeric(time <= censored))
-}
-
-# Three levels, each of which occurs several times.
-random_levels <- function(eta) {
-  latent <- eta + stats::rlogis(length(eta))
-  code <- findInterval(latent, stats::quantile(latent, c(0.3, 0.7)))
-  factor(c("AD", "MCI", "NC")[code + 1], c("AD", "MCI", "NC"), ordered = TRUE)
-}
-
 # Labels 0/1 with both classes present several times.
 random_classes <- function(eta) {
   y <- as.numeric(stats::runif(length(eta)) < stats::plogis(eta))

@@ -105,7 +105,7 @@ test_that("the dots are arguments of n2gfl()", {
   expect_snapshot(refusal(cv_with(lambda = 1)))
   expect_snapshot(refusal(cv.n2gfl(x, y, g, "gaussian")))
   expect_snapshot(refusal(cv.n2gfl(x, y, g, lambda1 = 1, lambda1 = 2)))
-  expect_snapshot(refusal(cv_with(family = "poisson")))
+  expect_snapshot(refusal(cv_with(family = "tweedie")))
   expect_snapshot(refusal(cv_with(weights = 1:3)))
 })
 

@@ -1,4 +1,4 @@
-# Ordered classes: peers are MASS::polr(), the logistic regression for two levels, and R's optimiser.
+# Ordered classes: peers are MASS::polr(), logistic regression for two levels, and R's optimiser.
 
 ordinal_problem <- function(n = 120, d = 12) {
   p <- family_problem("ordinal", n, d)
@@ -68,7 +68,8 @@ optimised <- function(p, lambda1, sign) {
   side <- if (sign == "nonnegative") c(0, Inf) else c(-Inf, 0)
   best <- stats::optim(c(-1, 0, rep(mean(pmin(pmax(side, -0.1), 0.1)), d)), objective,
                        method = "L-BFGS-B", lower = c(-Inf, -Inf, rep(side[1], d)),
-                       upper = c(Inf, Inf, rep(side[2], d)), control = list(factr = 10, maxit = 500))
+                       upper = c(Inf, Inf, rep(side[2], d)),
+                       control = list(factr = 10, maxit = 500))
   list(objective = best$value, cuts = cumsum(c(best$par[1], exp(best$par[2]))),
        beta = best$par[-(1:2)])
 }
@@ -263,7 +264,8 @@ test_that("every type of prediction follows its formula", {
   }
   class <- predict(fit, p$x, type = "class")
   expect_identical(dim(class), c(120L, 3L))
-  expect_identical(class[, 2], apply(mean[, , 2], 1, function(p) c("AD", "MCI", "NC")[which.max(p)]))
+  likeliest <- apply(mean[, , 2], 1, which.max)
+  expect_identical(class[, 2], stats::setNames(levels(p$y)[likeliest], names(likeliest)))
   expect_output(print(fit), "Levels: AD < MCI < NC")
   expect_snapshot({
     refusal(predict(fit, p$x, type = "survival"))

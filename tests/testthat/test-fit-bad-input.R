@@ -136,7 +136,7 @@ test_that("penalty.factor is nonnegative and not Inf everywhere", {
 })
 
 test_that("choices and single values are checked", {
-  expect_snapshot(refusal(fit_with(family = "poisson")))
+  expect_snapshot(refusal(fit_with(family = "tweedie")))
   expect_snapshot(refusal(fit_with(family = binomial())))
   expect_snapshot(refusal(fit_with(sign = "positive")))
   expect_snapshot(refusal(fit_with(penalty = 2)))

@@ -21,7 +21,7 @@ double FusedKind::lambda1_max(double lambda2) {
   return answer;
 }
 
-int FusedKind::count_pieces(const Solution& fit) const {
+int FusedKind::count_df(const Solution& fit) const {
   const auto equal = [&](int a, int b) { return fit.value[a] == fit.value[b]; };
   return count_parts(model_.graph, fit.index, equal);
 }

@@ -21,7 +21,7 @@ class FusedKind final : public PenaltyKind {
   double lambda1_max(double lambda2) override;
 
   // Regions of one nonzero value.
-  int count_pieces(const Solution& fit) const override;
+  int count_df(const Solution& fit) const override;
 
  private:
   Model& model_;

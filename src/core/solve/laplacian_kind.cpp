@@ -16,7 +16,7 @@ double LaplacianKind::lambda1_max(double lambda2) {
   return answer;
 }
 
-int LaplacianKind::count_pieces(const Solution& fit) const {
+int LaplacianKind::count_df(const Solution& fit) const {
   return static_cast<int>(fit.index.size());
 }
 

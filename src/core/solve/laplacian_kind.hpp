@@ -19,8 +19,8 @@ class LaplacianKind final : public PenaltyKind {
   std::unique_ptr<Penalty> make_penalty() const override;
   double lambda1_max(double lambda2) override;
 
-  // Nothing is fused: every coefficient is a piece.
-  int count_pieces(const Solution& fit) const override;
+  // Nothing is fused: every nonzero coefficient counts.
+  int count_df(const Solution& fit) const override;
 
  private:
   Model& model_;

@@ -82,7 +82,7 @@ Fit Path::describe(const Solution& s) const {
   fit.index = s.index;
   fit.value = problem_.on_scale_of_x(s.index, s.value);
   fit.regions = count_parts(model_.graph, s.index, [](int, int) { return true; });
-  fit.pieces = penalty_->count_pieces(s);
+  fit.df = penalty_->count_df(s);
   fit.deviance_ratio = problem_.deviance_ratio(s.loss);
   fit.gap = s.gap;
   fit.iterations = s.iterations;

@@ -30,7 +30,7 @@ struct Fit {
   VectorXd covariates, own;  // own: parameters that only the loss has
   std::vector<int> index;  // nonzero coefficients
   std::vector<double> value;
-  int pieces = 0;   // see PenaltyKind::count_pieces()
+  int df = 0;       // see PenaltyKind::count_df()
   int regions = 0;  // components of the support
   double deviance_ratio = 0, gap = 0;
   int iterations = 0;

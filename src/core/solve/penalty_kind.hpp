@@ -1,5 +1,5 @@
 // What a path needs to know of a penalty: its solver, its prox, the lambda1 at which a path starts,
-// and what counts as one piece of a fit. Each kind is a class of its own, see penalty_kinds.cpp for
+// and the degrees of freedom of a fit. Each kind is a class of its own, see penalty_kinds.cpp for
 // which there are. No other file asks which kind it has.
 #pragma once
 
@@ -24,7 +24,7 @@ class PenaltyKind {
   virtual double lambda1_max(double lambda2) = 0;
 
   // The degrees of freedom of a fit: how many values it chose.
-  virtual int count_pieces(const Solution& fit) const = 0;
+  virtual int count_df(const Solution& fit) const = 0;
 };
 
 }  // namespace n2gfl

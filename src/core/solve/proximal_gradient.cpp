@@ -10,7 +10,7 @@
 namespace n2gfl {
 
 ProximalGradient::ProximalGradient(Model& model, std::unique_ptr<Penalty> penalty, Steps steps)
-    : model_(model), penalty_(std::move(penalty)), steps_(steps), floats_(model), pieces_(model) {
+    : model_(model), penalty_(std::move(penalty)), steps_(steps), floats_(model), regions_(model) {
   restart();
 }
 
@@ -160,13 +160,13 @@ bool ProximalGradient::majorised(double value, const VectorXd& gradient, const V
   return bend <= quadratic;
 }
 
-// ---- jumps. If the pieces have hardly changed since the last certificate, conjugate gradients
-// find their values. The steps that follow repair the order of the values and change pieces.
+// ---- jumps. If the regions have hardly changed since the last certificate, conjugate gradients
+// find their values. The steps that follow repair the order of the values and change regions.
 
 // Returns the number of iterations, 0 if there was no jump.
 int ProximalGradient::jump(double gap, double thresh, int most) {
   if (steps_ != Steps::with_jumps || !floats_.usable() || last_.size() == 0 || --wait_ >= 0) return 0;
-  const double change = pieces_.change(last_, beta_);
+  const double change = regions_.change(last_, beta_);
   VectorXd slope = slope_;
   if (change > kSettled || !penalty_->add_slope(beta_, slope)) return 0;
   floats_.require(awake_);
@@ -175,7 +175,7 @@ int ProximalGradient::jump(double gap, double thresh, int most) {
   momentum_ = 1;
   const double goal = std::max(change > 0 ? kJumpGoal : kFinalJumpGoal, 0.5 * thresh / gap);
   const int limit = std::min(most, kMostInJump);
-  const int jumped = pieces_.run(floats_, at_.at, slope, goal, limit, point_, point_eta_);
+  const int jumped = regions_.run(floats_, at_.at, slope, goal, limit, point_, point_eta_);
   if (point_eta_.allFinite() && point_.allFinite()) return jumped;
   go_to({beta_, eta_, objective_, lipschitz_});
   return 0;

@@ -1,7 +1,7 @@
 // ISTA and FISTA as in Proposition 1 of the paper, with an exact prox, backtracking and restarts.
 // They are simple and slow, serve as a reference, and are certified by the same gap as the other
 // solvers. Fista also takes over fits with so many regions that region pursuit would be slower; then
-// it jumps to the best values of the pieces of the fused penalty, once it has found them.
+// it jumps to the best values of the regions of the fused penalty, once it has found them.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include "data/float_columns.hpp"
 #include "data/model.hpp"
 #include "penalty/penalty.hpp"
-#include "solve/piece_descent.hpp"
+#include "solve/region_descent.hpp"
 #include "solve/solver.hpp"
 #include "types.hpp"
 
@@ -36,7 +36,7 @@ class ProximalGradient final : public Solver {
   static constexpr int kMostInJump = 200;         // iterations of conjugate gradients
   static constexpr double kSettled = 0.01;        // share of the support that may still change
   static constexpr double kJumpGoal = 0.05;       // how much smaller a jump makes the slopes,
-  static constexpr double kFinalJumpGoal = 1e-4;  // and if the pieces do not change any more
+  static constexpr double kFinalJumpGoal = 1e-4;  // and if the regions do not change any more
   static constexpr double kNeedsExactEta = 0.01;  // after a gap below this, eta is made exact
   static constexpr int kOldestEta = 4;            // certificates that use the same exact eta
   static constexpr std::size_t kSpare = 256;      // columns in single precision beyond those in use
@@ -90,7 +90,7 @@ class ProximalGradient final : public Solver {
   std::vector<double> products_, change_;
   std::vector<int> awake_;
   std::vector<char> is_awake_;
-  PieceDescent pieces_;
+  RegionDescent regions_;
   VectorXd last_;               // beta at the certificate before the last; empty if there is none
   int failures_ = 0, wait_ = 0; // of jumps; certificates until the next jump
   int age_ = 0;                 // of the exact eta, in certificates

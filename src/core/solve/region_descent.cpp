@@ -1,4 +1,4 @@
-#include "solve/piece_descent.hpp"
+#include "solve/region_descent.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace n2gfl {
 
-double PieceDescent::change(const VectorXd& before, const VectorXd& after) const {
+double RegionDescent::change(const VectorXd& before, const VectorXd& after) const {
   int changed = 0, total = 1;
   for (int i = 0; i < model_.features(); ++i) {
     changed += (before[i] != 0) != (after[i] != 0);
@@ -22,9 +22,9 @@ double PieceDescent::change(const VectorXd& before, const VectorXd& after) const
   return static_cast<double>(changed) / total;
 }
 
-int PieceDescent::run(const FloatColumns& floats, const LossPoint& at, const VectorXd& slope,
+int RegionDescent::run(const FloatColumns& floats, const LossPoint& at, const VectorXd& slope,
                       double goal, int most, VectorXd& beta, VectorXd& eta) {
-  find_pieces(floats, beta);
+  find_regions(floats, beta);
   if (nodes_.empty()) return 0;
   const ProfileCurvature metric = model_.profile.curvature(at);
   VectorXd rest = VectorXd::Zero(count());  // of the right side, in units of the columns' norms
@@ -53,7 +53,7 @@ int PieceDescent::run(const FloatColumns& floats, const LossPoint& at, const Vec
   return iteration;
 }
 
-void PieceDescent::find_pieces(const FloatColumns& floats, const VectorXd& beta) {
+void RegionDescent::find_regions(const FloatColumns& floats, const VectorXd& beta) {
   nodes_.clear();
   for (int i = 0; i < model_.features(); ++i)
     if (beta[i] != 0) nodes_.push_back(i);
@@ -67,21 +67,21 @@ void PieceDescent::find_pieces(const FloatColumns& floats, const VectorXd& beta)
   sum_columns(floats, members);
 }
 
-// The columns of the pieces have norm 1; those of single nodes are not copied.
-void PieceDescent::sum_columns(const FloatColumns& floats,
+// The columns of the regions have norm 1; those of single nodes are not copied.
+void RegionDescent::sum_columns(const FloatColumns& floats,
                                const std::vector<std::vector<int>>& members) {
   columns_ = FloatProducts(floats.length(), model_.threads);
   norm_.clear();
   sums_.clear();
   VectorXd sum(floats.length());
-  for (const std::vector<int>& piece : members) {
-    if (piece.size() == 1) {
-      norm_.push_back(model_.column_norm[piece[0]]);
-      columns_.append(floats.column(piece[0]), 1.0);
+  for (const std::vector<int>& region : members) {
+    if (region.size() == 1) {
+      norm_.push_back(model_.column_norm[region[0]]);
+      columns_.append(floats.column(region[0]), 1.0);
       continue;
     }
     sum.setZero();
-    floats.add(piece, std::vector<double>(piece.size(), 1.0), sum);
+    floats.add(region, std::vector<double>(region.size(), 1.0), sum);
     norm_.push_back(sum.norm());
     sums_.push_back((sum / (norm_.back() > 0 ? norm_.back() : 1.0)).cast<float>());
     columns_.append(sums_.back().data(), 1.0);
@@ -89,7 +89,7 @@ void PieceDescent::sum_columns(const FloatColumns& floats,
 }
 
 // moved = the columns times the direction; image = the Hessian of the profiled loss times it.
-void PieceDescent::multiply(const ProfileCurvature& metric, const VectorXd& direction,
+void RegionDescent::multiply(const ProfileCurvature& metric, const VectorXd& direction,
                             VectorXd& moved, VectorXd& image) {
   moved.setZero(model_.x.rows());
   columns_.add(direction.data(), moved);
