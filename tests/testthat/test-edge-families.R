@@ -102,11 +102,12 @@ test_that("times: events that nobody else could have had explain nothing", {
   withr::local_seed(716)
   p <- chain_problem("cox", times(rep(3, 40)))
   fit <- fit_problem(p, c(0.1, 0), 0.1)
-  expect_lte(abs(fit$nulldev), 1e-12)
+  expect_identical(fit$nulldev, 0)
   expect_identical(sum(fit$beta != 0), 0L)
   expect_identical(fit$grid$gap, c(0, 0))
+  # a stratum for each row leaves nothing to compare
   alone <- times(1:40, strata = 1:40)
-  expect_error(n2gfl(p$args$x, alone, graph_chain(6), family = "cox"), "another row")
+  expect_error(n2gfl(p$args$x, alone, family = "cox", lambda2 = 0), "another row of its stratum")
 })
 
 test_that("times: only their order within a stratum matters", {
@@ -114,7 +115,8 @@ test_that("times: only their order within a stratum matters", {
   p <- chain_problem("cox", sign = "free")
   y <- p$args$y
   fit <- expect_proved(p)
-  ranks <- expect_proved(remade(p, y = times(rank(y[, "time"], ties.method = "min"), y[, "status"])))
+  rank <- rank(y[, "time"], ties.method = "min")
+  ranks <- expect_proved(remade(p, y = times(rank, y[, "status"])))
   same_beta(fit, ranks, 1e-10)
   stretched <- expect_proved(remade(p, y = times(exp(3 * y[, "time"]), y[, "status"])))
   same_beta(fit, stretched, 1e-10)
