@@ -13,7 +13,7 @@ Storage::Column DenseStorage<T>::column(int j, VectorXd& room) const {
     (void)room;
     return Column(start(j), rows());
   } else {
-    constexpr int kBlock = 8;  // a loop of fixed length is vectorised
+    constexpr int kBlock = 8;  // compilers vectorise an inner loop of fixed length
     const T* from = start(j);
     room.resize(rows());
     double* to = room.data();

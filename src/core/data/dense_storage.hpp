@@ -30,9 +30,9 @@ class DenseStorage final : public Storage {
   double weighted_square(int j, const VectorXd& h) const override;
 
  private:
-  static constexpr int kAhead = 2;                               // columns
-  static constexpr int kCacheLine = 64 / int{sizeof(T)};         // values
-  static constexpr int kFetched = 128 * kCacheLine;  // of a column; the hardware fetches the rest
+  static constexpr int kAhead = 2;                        // columns
+  static constexpr int kCacheLine = 64 / int{sizeof(T)};  // values
+  static constexpr int kFetched = 128 * kCacheLine;       // the hardware prefetches the rest
   using Packet = Eigen::Map<const Eigen::Array4d>;
 
   void fetch(int j) const;

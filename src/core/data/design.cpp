@@ -71,6 +71,20 @@ VectorXd Design::nuisance_part(const VectorXd& v) const {
   return deconfounded() ? VectorXd(nuisance_.transpose() * v) : VectorXd();
 }
 
+void Design::add_sum(const std::vector<int>& columns, VectorXd& out, Poll& poll) const {
+  for (int j : columns) {
+    add(j, 1.0, out);
+    poll();
+  }
+}
+
+void Design::add_times(const VectorXd& v, VectorXd& out, Poll& poll) const {
+  for (int j = 0; j < cols(); ++j) {
+    if (v[j] != 0) add(j, v[j], out);
+    poll();
+  }
+}
+
 void Design::transpose_times(const VectorXd& v, VectorXd& out, int threads, Poll& poll) const {
   out.resize(cols());
   products(ColumnList(cols()), v, out, threads, poll);

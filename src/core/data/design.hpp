@@ -78,6 +78,12 @@ class Design {
     storage_->add(j, factor, out);
   }
 
+  // out += the sum of the columns
+  void add_sum(const std::vector<int>& columns, VectorXd& out, Poll& poll) const;
+
+  // out += X v; reads only the columns with nonzero v.
+  void add_times(const VectorXd& v, VectorXd& out, Poll& poll) const;
+
   // out[k] += factor * column j at rows[k]; `slot` maps every row to its k, or to -1.
   void add_at(int j, double factor, const std::vector<int>& rows, const std::vector<int>& slot,
               double* out) const {

@@ -77,9 +77,11 @@ void LaplacianDescent::prepare_quadratic() {
   const auto factor = inner.ldlt();
   const int work = static_cast<int>(work_.size());
   coupling_.resize(weighted.cols(), work);
-  for (int k = 0; k < work; ++k)
-    for (int q = 0; q < weighted.cols(); ++q)
-      coupling_(q, k) = model_.x.dot(work_[k], weighted.col(q));
+  VectorXd products(model_.features());
+  for (int q = 0; q < weighted.cols(); ++q) {
+    model_.x.transpose_times(weighted.col(q), work_, products, model_.threads, model_.poll);
+    for (int k = 0; k < work; ++k) coupling_(q, k) = products[work_[k]];
+  }
   response_ = weighted.cols() > 0 ? MatrixXd(factor.solve(coupling_)) : coupling_;
   bend_.resize(work);
   for (int k = 0; k < work; ++k) {
@@ -181,18 +183,19 @@ VectorXd LaplacianDescent::hessian_times(const std::vector<int>& support, const 
   VectorXd image = VectorXd::Zero(model_.x.rows());
   VectorXd spread = VectorXd::Zero(model_.features());
   VectorXd unpenalised = VectorXd::Zero(coupling_.rows());
+  std::vector<int> columns;
   for (std::size_t s = 0; s < support.size(); ++s) {
-    model_.x.add_weighted(work_[support[s]], v[s], curvature_, image);
-    spread[work_[support[s]]] = v[s];
+    columns.push_back(work_[support[s]]);
+    model_.x.add_weighted(columns[s], v[s], curvature_, image);
+    spread[columns[s]] = v[s];
     unpenalised += v[s] * response_.col(support[s]);
     model_.poll();
   }
-  VectorXd out(v.size());
-  for (std::size_t s = 0; s < support.size(); ++s) {
-    const int i = work_[support[s]];
-    out[s] = model_.x.dot(i, image) - coupling_.col(support[s]).dot(unpenalised) +
-             penalty_.slope(spread, i);
-  }
+  VectorXd products(model_.features()), out(v.size());
+  model_.x.transpose_times(image, columns, products, model_.threads, model_.poll);
+  for (std::size_t s = 0; s < support.size(); ++s)
+    out[s] = products[columns[s]] - coupling_.col(support[s]).dot(unpenalised) +
+             penalty_.slope(spread, columns[s]);
   return out;
 }
 
@@ -200,8 +203,7 @@ VectorXd LaplacianDescent::hessian_times(const std::vector<int>& support, const 
 double LaplacianDescent::line_search(const VectorXd& start) {
   const VectorXd direction = beta_ - start;
   VectorXd change = VectorXd::Zero(model_.x.rows()), ignored;
-  for (int i : work_)
-    if (direction[i] != 0) model_.x.add(i, direction[i], change);
+  model_.x.add_times(direction, change, model_.poll);
   const double before = objective_;
   double t = 1;
   for (int halvings = 0; halvings < 40; ++halvings, t *= 0.5) {
