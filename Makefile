@@ -166,12 +166,12 @@ cpp sanitize:
 	@$(MAKE) -s --no-print-directory -j$(JOBS) out/$@/core_tests EIGEN="$(eigen)"
 	@out/$@/core_tests $(TEST)
 
+# Without a family: gaussian and binomial.
+kinds := prox fits paths $(foreach family,poisson cox ordinal,fits-$(family) paths-$(family))
 fuzz fuzz-sanitize:
 	@test -n "$(eigen)" || { echo "The core needs the Eigen library."; exit 1; }
 	@$(MAKE) -s --no-print-directory -j$(JOBS) out/$@/fuzz EIGEN="$(eigen)"
-	@out/$@/fuzz prox $(SECONDS) $(SEED)
-	@out/$@/fuzz fits $(SECONDS) $(SEED)
-	@out/$@/fuzz paths $(SECONDS) $(SEED)
+	@for kind in $(kinds); do out/$@/fuzz $$kind $(SECONDS) $(SEED) || exit 1; done
 
 # The core is checked as one source, so that Eigen is read once. NOLINT: it includes sources.
 lint: setup-lint out/lint.cpp

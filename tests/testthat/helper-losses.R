@@ -11,7 +11,7 @@ loss_of <- function(p) reference_losses()[[p$family]]
 
 reference_losses <- function() {
   list(gaussian = gaussian_reference, binomial = binomial_reference, poisson = poisson_reference,
-       cox = cox_reference, ordinal = ordinal_reference)
+       cox = cox_reference, ordinal = ordinal_reference, huber = huber_reference)
 }
 
 reference_families <- c("gaussian", "binomial", "poisson", "cox", "ordinal")
@@ -77,6 +77,23 @@ poisson_reference <- list(
     top <- max(fixed)
     level <- log(sum(p$w * p$y)) - log(sum(p$w * exp(fixed - top))) - top
     c(level, rep(0, ncol(p$free) - 1))
+  }
+)
+
+# The family of test-added-family.R: r^2 / 2 for |r| <= 1, else |r| - 1/2. The second derivative of
+# the second part is 0; a little more lets Newton's method move from there.
+huber_reference <- list(
+  intercept = TRUE, arrange = identity, start = shift_start,
+  code = function(y, on) as.numeric(y)[on],
+  value = function(p, eta) {
+    size <- abs(p$y - eta)
+    sum(p$w * ifelse(size <= 1, size^2 / 2, size - 0.5))
+  },
+  residual = function(p, eta) p$w * pmax(pmin(p$y - eta, 1), -1),
+  curve = function(p, eta, v) p$w * ifelse(abs(p$y - eta) <= 1, 1, 1e-3) * v,
+  dual = function(p, theta) {
+    if (max(abs(theta) / p$w) > 1 + 1e-12) return(-Inf)
+    sum(theta * (p$y - p$o)) - sum(theta^2 / p$w) / 2
   }
 )
 

@@ -115,7 +115,8 @@ test_that("times: only their order within a stratum matters", {
   p <- chain_problem("cox", sign = "free")
   y <- p$args$y
   fit <- expect_proved(p)
-  ranks <- expect_proved(remade(p, y = times(rank(y[, "time"], ties.method = "min"), y[, "status"])))
+  rank <- rank(y[, "time"], ties.method = "min")
+  ranks <- expect_proved(remade(p, y = times(rank, y[, "status"])))
   same_beta(fit, ranks, 1e-10)
   stretched <- expect_proved(remade(p, y = times(exp(3 * y[, "time"]), y[, "status"])))
   same_beta(fit, stretched, 1e-10)
@@ -163,7 +164,7 @@ test_that("times: a feature that orders them perfectly", {
   expect_kkt(fit, p, thresh = 1e-9)
   expect_gt(fit$beta[2, 1], 3)
   none <- suppressWarnings(fit_problem(p, 0, 0, maxit = 200))
-  expect_true(is.finite(none$grid$gap) && all(is.finite(none$beta@x)))
+  expect_true(all(is.finite(none$beta@x)))
   expect_identical(none$grid$converged, none$grid$gap <= 1e-6)
 })
 
@@ -267,9 +268,6 @@ test_that("features without a penalty of their own", {
     p <- chain_problem(family, sign = "free", penalty = penalty,
                        penalty.factor = c(0, 1, 0, 1, Inf, 1))
     expect_proved(p)
-    # without any penalty the dual point of the check is less accurate than that of the fit
-    unit <- lambda_unit(p)
-    fit <- fit_problem(p, unit * c(0.1, 0), 0.1 * unit, thresh = 1e-13)
-    expect_kkt(fit, p, thresh = 1e-9)
+    expect_proved(p, shares = c(0.1, 0), thresh = 1e-11)
   }
 })

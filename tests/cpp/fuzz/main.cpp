@@ -59,7 +59,8 @@ int main(int argc, char** argv) {
   const std::string kind = argc > 1 ? argv[1] : "";
   const Case one = case_of(kind);
   if (one == nullptr) {
-    std::fprintf(stderr, "usage: fuzz prox|fits|paths|fits-FAMILY|paths-FAMILY [seconds] [first seed] [most cases]\n");
+    std::fprintf(stderr, "usage: fuzz prox|fits|paths|fits-FAMILY|paths-FAMILY [seconds] "
+                         "[first seed] [most cases]\n");
     return 2;
   }
   const double seconds = argc > 2 ? std::atof(argv[2]) : 60;
