@@ -41,6 +41,9 @@ check_control <- function(arguments) {
   )
 }
 
+# Does the penalty make regions of one value? No other function asks for its name.
+makes_regions <- function(fit) fit$penalty == "fused"
+
 # The arguments of n2gfl() that have a default.
 fit_argument_names <- function() setdiff(names(formals(n2gfl)), c("x", "y", "..."))
 

@@ -93,7 +93,7 @@ support_scale <- function(object, beta, given) {
 # The region of each nonzero entry of `beta`, counted from 1 in each column. With the Laplacian
 # penalty neighbours do not get one value, and each feature is a region, as in `df`.
 region_labels <- function(beta, object, scale = NULL) {
-  if (object$penalty == "laplacian") return(sequence(diff(beta@p)))
+  if (!makes_regions(object)) return(sequence(diff(beta@p)))
   # Undoing the scale of standardize = TRUE causes rounding errors.
   rounded <- object$control$standardize
   values <- if (rounded) beta@x * scale[beta@i + 1L] else beta@x

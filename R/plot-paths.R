@@ -10,7 +10,7 @@ row_regions <- function(fit, rows) {
   beta <- fit$beta[, rows, drop = FALSE]
   # If coefficients are not constant over regions (Laplacian, or coefficients converted back to the
   # scale of x), the components of the support are drawn, at their mean.
-  constant <- fit$penalty == "fused" && !fit$control$standardize
+  constant <- makes_regions(fit) && !fit$control$standardize
   label <- label_parts(beta, fit$graph, beta@x, if (constant) 0 else Inf)
   lapply(seq_along(rows), function(k) {
     entries <- seq.int(beta@p[k] + 1, length.out = beta@p[k + 1] - beta@p[k])
@@ -219,7 +219,7 @@ path_position <- function(fit, xvar) {
 
 # The number of regions on the upper axis: as many as there are lines.
 drawn_regions <- function(fit) {
-  constant <- fit$penalty == "fused" && !fit$control$standardize
+  constant <- makes_regions(fit) && !fit$control$standardize
   if (constant) fit$grid$df else fit$grid$regions
 }
 
