@@ -36,15 +36,28 @@ outside <- function(excess, bound, sign) {
   pmax(out, 0)
 }
 
-# A dual value that is a true lower bound of the optimum (up to `violation` times |b|_1 if some
-# node has no penalty of its own, see kkt_report).
-fused_dual <- function(p, r, g, bound, caps) {
-  if (any(bound == 0)) return(loss_dual(p, r))
+# A lower bound of the optimum: the dual value of the residual, scaled until a flow makes it
+# feasible. What is left at a node without a penalty of its own, which no scale removes, may gain as
+# much as it is times |b|_1, for an optimum near b.
+scaled_bound <- function(p, r, b, bound, caps) {
+  g <- drop(crossprod(p$a, r))
   best <- dual_program(g, bound, caps, p$graph, p$sign, "scale")
   t <- min(max(best$t, 0), 1)
   excess <- outside(t * g - divergence(best$flow, p$graph), bound, p$sign)
-  shrink <- min(bound / (bound + excess), 1, na.rm = TRUE)
-  loss_dual(p, t * shrink * r)
+  held <- bound > 0
+  shrink <- min((bound / (bound + excess))[held], 1, na.rm = TRUE)
+  loss_dual(p, t * shrink * r) - max(0, excess[!held]) * sum(abs(b))
+}
+
+# The best of three bounds. Where only nodes without penalty are connected, scaling has to go to
+# zero: then the residual is moved along these nodes first, or taken as it is, of which `violation`
+# is left.
+fused_bound <- function(p, eta, r, b, bound, caps, violation) {
+  scaled <- scaled_bound(p, r, b, bound, caps)
+  if (all(bound > 0)) return(scaled)
+  moved <- settle_unpenalised(p, eta, r, b, 0, which(bound == 0 & b != 0))$r
+  max(scaled, scaled_bound(p, moved, b, bound, caps),
+      loss_dual(p, r) - violation * sum(abs(b)), na.rm = TRUE)
 }
 
 # The same for the quadratic penalty: its dual variable is the flow 2 lambda2 w (b_i - b_j).
@@ -107,8 +120,7 @@ kkt_report <- function(p, row) {
     caps <- row$lambda2 * p$graph$weight
     flow <- dual_program(g, bound, caps, p$graph, p$sign, "violate")$flow
     violation <- max(outside(g - divergence(flow, p$graph), bound, p$sign))
-    spare <- if (any(bound == 0)) violation * sum(abs(b)) else 0
-    dual <- fused_dual(p, r, g, bound, caps) - spare
+    dual <- fused_bound(p, eta, r, b, bound, caps, violation)
   } else {
     proof <- laplacian_bound(p, eta, r, b, bound, row$lambda2)
     violation <- max(proof$wrong)
