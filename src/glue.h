@@ -29,7 +29,7 @@ inline n2gfl::Sign as_core_sign(const std::string& sign) {
   return n2gfl::Sign::free;
 }
 
-// A view of R's own memory: a numeric matrix or a dgCMatrix.
+// A view of R's own memory: a numeric matrix or a dgCMatrix. Only this function chooses a storage.
 inline n2gfl::Design as_design(const SEXP x) {
   if (Rf_isMatrix(x)) {
     const Rcpp::IntegerVector dim = Rf_getAttrib(x, R_DimSymbol);

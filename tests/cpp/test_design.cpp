@@ -4,8 +4,15 @@
 
 #include "data/design.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <functional>
 #include <random>
+#include <stdexcept>
+#include <thread>
+#include <vector>
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -31,6 +38,96 @@ MatrixXd half_empty(Random& random, int rows, int cols) {
 
 Design dense(const MatrixXd& x) {
   return Design::dense(x.data(), static_cast<int>(x.rows()), static_cast<int>(x.cols()));
+}
+
+// Values that a float can hold, in all storages.
+struct Stored {
+  explicit Stored(const MatrixXd& values)
+      : singles(values.cast<float>()), doubles(singles.cast<double>()), columns(doubles) {}
+
+  Design dense() const { return ::dense(doubles); }
+  Design single() const {
+    return Design::dense(singles.data(), static_cast<int>(singles.rows()),
+                         static_cast<int>(singles.cols()));
+  }
+  Design sparse() const { return columns.design(); }
+
+  Eigen::MatrixXf singles;
+  MatrixXd doubles;
+  SparseColumns columns;
+};
+
+// What every method returns, one after the other.
+std::vector<double> answers(const Design& x, unsigned seed) {
+  Random random(seed);
+  const int n = x.rows(), d = x.cols();
+  const VectorXd v = uniform_vector(random, n, -1, 1), h = uniform_vector(random, n, 0, 1);
+  Poll poll;
+  std::vector<double> all;
+  const auto keep = [&](const VectorXd& out) {
+    all.insert(all.end(), out.data(), out.data() + out.size());
+  };
+  VectorXd product, some = VectorXd::Zero(d), sum = v, part = v, times = v;
+  x.transpose_times(v, product, 1, poll);
+  keep(product);
+  const std::vector<int> list{d - 1, 0, d / 2, 0};  // in any order, one of them twice
+  x.transpose_times(v, list, some, 1, poll);
+  x.add_sum(list, sum, poll);
+  x.add_times(product, times, poll);
+  for (const VectorXd& out : {some, sum, times}) keep(out);
+  std::vector<int> rows, slot(static_cast<std::size_t>(n), -1);
+  for (int i = 0; i < n; i += 2) {
+    slot[static_cast<std::size_t>(i)] = static_cast<int>(rows.size());
+    rows.push_back(i);
+  }
+  for (int j = 0; j < d; ++j) {
+    VectorXd at = VectorXd::Zero(static_cast<int>(rows.size()));
+    x.add(j, 0.4, part);
+    x.add_at(j, -0.6, rows, slot, at.data());
+    x.add_weighted(j, 1.7, h, part);
+    keep(part);
+    keep(at);
+    const Design::Survey seen = x.survey(j, v, x.nuisance_part(v));
+    keep(vec({seen.dot, seen.centred, seen.plain}));
+    keep(vec({x.dot(j, v), x.weighted_square(j, h), x.scale(j)}));
+  }
+  return all;
+}
+
+// The columns in single precision, with and without their mean.
+std::vector<float> copies(const Design& x) {
+  const int length = (x.rows() + 7) / 8 * 8;
+  std::vector<float> all;
+  for (int j = 0; j < x.cols(); ++j)
+    for (bool centred : {false, true}) {
+      std::vector<float> copy(static_cast<std::size_t>(length), 7);
+      x.copy_column(j, centred, 0.3, copy.data(), length);
+      all.insert(all.end(), copy.begin(), copy.end());
+    }
+  return all;
+}
+
+template <class T>
+double largest_difference(const std::vector<T>& a, const std::vector<T>& b) {
+  double largest = a.size() == b.size() ? 0 : testing::kInfinity;
+  for (std::size_t k = 0; k < std::min(a.size(), b.size()); ++k)
+    largest = std::max(largest, std::fabs(static_cast<double>(a[k]) - static_cast<double>(b[k])));
+  return largest;
+}
+
+// Every kind of view, alone and together with others.
+std::vector<std::function<void(Design&)>> views(Random& random, int n) {
+  VectorXd weights = uniform_vector(random, n, 0.5, 2);
+  for (int i = 0; i < n; i += 4) weights[i] = 0;
+  const VectorXd omega = weights / weights.sum();
+  const MatrixXd z = uniform_matrix(random, n, 2, -1, 1), p = z.transpose() / n;
+  const auto rows = [=](Design& x) { x.use_rows(weights); };
+  const auto scaled = [=](Design& x) { x.standardise(omega); };
+  const auto mirrored = [](Design& x) { x.mirror(); };
+  const auto deconfounded = [=](Design& x) { x.deconfound(z, p); };
+  return {[](Design&) {}, rows, scaled, mirrored, deconfounded,
+          [=](Design& x) { rows(x), scaled(x), mirrored(x); },
+          [=](Design& x) { deconfounded(x), rows(x), scaled(x), mirrored(x); }};
 }
 
 double relative_distance(const VectorXd& a, const VectorXd& b) {
@@ -77,11 +174,57 @@ TEST(design_is_a_view_of_dense_and_sparse_matrices) {
     const SparseColumns sparse(x);
     check_view(dense(x), x, random);
     check_view(sparse.design(), x, random);
+    const Stored stored(x);
+    check_view(stored.single(), stored.doubles, random);
     Design mirrored = sparse.design();
     mirrored.mirror();
     check_view(mirrored, -x, random);
     mirrored.mirror();
     check_view(mirrored, x, random);
+  }
+}
+
+// Single precision gives the same bits, sparse columns differ by the order of their sums. The mean
+// of a copy is summed in an order that depends on where a column begins.
+TEST(all_storages_give_the_same_views) {
+  Random random(9);
+  for (int n : {1, 7, 8, 33, 150, 9000}) {
+    const Stored stored(half_empty(random, n, 5));
+    const auto seed = static_cast<unsigned>(n);
+    for (const auto& view : views(random, n)) {
+      Design dense = stored.dense(), single = stored.single(), sparse = stored.sparse();
+      for (Design* x : {&dense, &single, &sparse}) view(*x);
+      const std::vector<double> expected = answers(dense, seed);
+      CHECK(answers(single, seed) == expected);
+      const double size = 1 + *std::max_element(expected.begin(), expected.end());
+      CHECK_NEAR(largest_difference(answers(sparse, seed), expected), 0, 1e-12 * size);
+      const std::vector<float> copied = copies(dense);
+      CHECK_NEAR(largest_difference(copies(single), copied), 0, 1e-6);
+      CHECK_NEAR(largest_difference(copies(sparse), copied), 0, 1e-6);
+      CHECK(n % 8 != 0 || copies(single) == copied);
+    }
+  }
+}
+
+TEST(copies_of_a_view_share_its_values) {
+  MatrixXd x = MatrixXd::Ones(3, 2);
+  const Design view = dense(x);
+  Design other = view;
+  other.mirror();
+  x(1, 1) = 5;
+  const VectorXd v = VectorXd::Ones(3);
+  CHECK(view.dot(1, v) == 7 && other.dot(1, v) == -7);
+}
+
+TEST(sums_of_columns_can_be_interrupted) {
+  const MatrixXd x = MatrixXd::Ones(2, 1000);
+  const std::vector<int> columns(1000, 3);
+  VectorXd sum = VectorXd::Zero(2);
+  for (bool all : {false, true}) {
+    Poll poll([] { throw std::runtime_error("stop"); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));  // a Poll checks every 100
+    CHECK_THROWS((all ? dense(x).add_times(VectorXd::Ones(1000), sum, poll)
+                      : dense(x).add_sum(columns, sum, poll)));
   }
 }
 

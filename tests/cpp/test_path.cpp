@@ -299,3 +299,46 @@ TEST(an_unknown_penalty_is_refused) {
   CHECK(n2gfl::penalty_named("laplacian") == PenaltyType::laplacian);
   CHECK_THROWS(n2gfl::penalty_named("ridge"));
 }
+
+// In rows of eight, columns of both types begin at the same alignment, and even the order in which
+// a mean is summed is the same.
+TEST(fits_of_a_float_matrix_are_those_of_its_values) {
+  for (int seed = 0; seed < 100; ++seed) {
+    Random random(300 + seed);
+    Problem p = random_problem(random);
+    if (p.rows() % 8 != 0) p = plain_problem(random, kFamilies[seed % 2], 40, 60);
+    p.settings.standardize = seed % 3 == 0;
+    p.settings.penalty = kPenalties[seed % 5 == 0];
+    const Eigen::MatrixXf floats = p.x.cast<float>();
+    p.x = floats.cast<double>();
+    Poll poll;
+    const auto path = p.path(poll);
+    const auto other = p.path(n2gfl::Design::dense(floats.data(), p.rows(), p.features()), poll);
+    for (double share : {0.3, 0.1}) {
+      const Penalties row{share * path->lambda1_max(0.01), 0.01};
+      CHECK(share * other->lambda1_max(0.01) == row.lambda1);
+      const Fit a = path->fit(row), b = other->fit(row);
+      CHECK(a.converged && a.index == b.index && a.value == b.value && a.gap == b.gap);
+      CHECK(a.intercept == b.intercept && a.iterations == b.iterations);
+    }
+  }
+}
+
+TEST(a_float_matrix_of_any_height_is_fitted_within_rounding) {
+  for (int rows : {33, 37, 42})
+    for (const char* family : kFamilies) {
+      Random random(12);
+      Problem p = plain_problem(random, family, rows, 80);
+      const Eigen::MatrixXf floats = p.x.cast<float>();
+      p.x = floats.cast<double>();
+      p.settings.thresh = 1e-10;
+      Poll poll;
+      const auto path = p.path(n2gfl::Design::dense(floats.data(), rows, 80), poll);
+      const double lambda1 = 0.1 * p.scale(), lambda2 = 0.02 * p.scale();
+      const Fit a = fit_of(p, lambda1, lambda2), b = path->fit({lambda1, lambda2});
+      CHECK(a.converged && b.converged && !a.index.empty());
+      const VectorXd beta = dense_beta(a, 80);
+      CHECK_NEAR((dense_beta(b, 80) - beta).norm(), 0, 1e-4 * beta.norm());
+      CHECK_NEAR(a.deviance_ratio, b.deviance_ratio, 1e-9);
+    }
+}

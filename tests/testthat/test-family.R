@@ -287,6 +287,31 @@ test_that("lambda_max() is the smallest lambda1 of an empty fit in every family"
   }
 })
 
+test_that("fits and cross-validations of every family are printed, drawn and made tables", {
+  skip_if_not_installed("generics")
+  withr::local_seed(916)
+  withr::local_pdf(NULL)
+  for (family in names(families())) {
+    p <- cv_problem(family)
+    cv <- quick_cv(p)
+    fit <- full_fit(cv)
+    expect_output(print(fit), paste("Family", family))
+    expect_output(print(summary(fit)), "best BIC")
+    expect_output(print(cv), measure_label("deviance", family), fixed = TRUE)
+    expect_output(print(summary(cv)), "Best row of each lambda2")
+    expect_output(print(assess(cv)), "Held-out predictions")
+    expect_no_error(plot(fit))
+    expect_no_error(plot(cv))
+    for (object in list(fit, cv)) {
+      expect_s3_class(generics::tidy(object), "data.frame")
+      expect_identical(nrow(generics::glance(object)), 1L)
+    }
+    expect_identical(nrow(generics::augment(cv, p$x)), 60L)
+    expect_equal(stability(cv)$mdc, cv$mdc)
+    expect_length(BIC(fit), nrow(fit$grid))
+  }
+})
+
 test_that("all algorithms and both penalties fit every family", {
   withr::local_seed(915)
   for (family in c("poisson", "cox", "ordinal")) {

@@ -1,14 +1,17 @@
-// A view of X, dense or sparse by columns. X is never copied, centred or scaled in memory: scaling
-// and the mirroring for sign = "nonpositive" are applied on the fly. The same holds for nuisance
-// effects: after deconfound() the view is X - Z P X, that is, x_j - Z b_j for column j, with b_j =
-// P x_j stored.
+// A view of X, whatever the storage of its values. X is never copied, centred or scaled in memory:
+// scaling and the mirroring for sign = "nonpositive" are applied on the fly. The same holds for
+// nuisance effects: after deconfound() the view is X - Z P X, that is, x_j - Z b_j for column j,
+// with b_j = P x_j stored. Copies of a view share the storage.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "data/storage.hpp"
 #include "parallel.hpp"
 #include "poll.hpp"
 #include "types.hpp"
@@ -17,14 +20,17 @@ namespace n2gfl {
 
 class Design {
  public:
+  explicit Design(std::shared_ptr<const Storage> storage);
+
   static Design dense(const double* values, int rows, int cols);
+  static Design dense(const float* values, int rows, int cols);
 
   // Compressed columns as in Matrix::dgCMatrix: starts (cols + 1), row indices, values.
   static Design sparse(const int* starts, const int* indices, const double* values, int rows,
                        int cols);
 
-  int rows() const { return rows_; }
-  int cols() const { return cols_; }
+  int rows() const { return storage_->rows(); }
+  int cols() const { return storage_->cols(); }
   double counted_rows() const { return counted_rows_; }  // rows with weight
   double scale(int j) const { return scale_.size() > 0 ? mirror_ * scale_[j] : mirror_; }
 
@@ -46,18 +52,17 @@ class Design {
   double dot(int j, const VectorXd& v) const { return dot(j, v, nuisance_part(v)); }
 
   // The same for many columns and one v, whose nuisance_part() is passed as `part`.
-  double dot(int j, const VectorXd& v, const VectorXd& part) const;
+  double dot(int j, const VectorXd& v, const VectorXd& part) const {
+    dots_.add(1);
+    return seen_dot(j, storage_->dot(j, v), part);
+  }
 
   // The number of passes over all columns in products with a vector: X'v counts as one.
-  double passes() const { return static_cast<double>(dots_.value()) / std::max(cols_, 1); }
+  double passes() const { return static_cast<double>(dots_.value()) / std::max(cols(), 1); }
 
   void count_products(std::size_t products) const { dots_.add(static_cast<std::int64_t>(products)); }
 
-  // Prefetches column j: reading scattered columns of X is otherwise half as fast as reading
-  // consecutive ones.
-  void fetch(int j) const;
-
-  bool is_sparse() const { return starts_ != nullptr; }
+  bool gains_from_copies() const { return storage_->gains_from_copies(); }
 
   // out = factor * column j in single precision, filled up with zeros to `length`; less its mean if
   // `centred`. Rows without weight are zero.
@@ -67,17 +72,37 @@ class Design {
   VectorXd nuisance_part(const VectorXd& v) const;
 
   // out += factor * column j
-  void add(int j, double factor, VectorXd& out) const;
+  void add(int j, double factor, VectorXd& out) const {
+    factor *= scale(j);
+    if (deconfounded()) out.noalias() -= nuisance_ * (factor * effects_.col(j));
+    storage_->add(j, factor, out);
+  }
+
+  // out += the sum of the columns
+  void add_sum(const std::vector<int>& columns, VectorXd& out, Poll& poll) const;
+
+  // out += X v; reads only the columns with nonzero v.
+  void add_times(const VectorXd& v, VectorXd& out, Poll& poll) const;
 
   // out[k] += factor * column j at rows[k]; `slot` maps every row to its k, or to -1.
   void add_at(int j, double factor, const std::vector<int>& rows, const std::vector<int>& slot,
-              double* out) const;
+              double* out) const {
+    storage_->add_at(j, factor * scale(j), rows, slot, out);
+  }
 
   // out += factor * h * column j, entry by entry
-  void add_weighted(int j, double factor, const VectorXd& h, VectorXd& out) const;
+  void add_weighted(int j, double factor, const VectorXd& h, VectorXd& out) const {
+    factor *= scale(j);
+    if (deconfounded()) out.array() -= h.array() * (nuisance_ * (factor * effects_.col(j))).array();
+    storage_->add_weighted(j, factor, h, out);
+  }
 
   // sum_i h_i x_ij^2
-  double weighted_square(int j, const VectorXd& h) const;
+  double weighted_square(int j, const VectorXd& h) const {
+    const double square = deconfounded() ? expanded(j).cwiseAbs2().dot(h)
+                                         : storage_->weighted_square(j, h);
+    return scale(j) * scale(j) * square;
+  }
 
   // X'v, by columns: a vectorised dot product per column is as fast as memory allows.
   void transpose_times(const VectorXd& v, VectorXd& out, int threads, Poll& poll) const;
@@ -90,7 +115,12 @@ class Design {
   template <class Seen>
   void survey_all(const VectorXd& v, int threads, Poll& poll, const Seen& seen) const {
     const VectorXd part = nuisance_part(v);
-    for_each(cols_, threads, poll, [&](int j) { seen(j, survey(j, v, part)); });
+    in_batches(cols(), threads, poll, [&](int begin, int end) {
+      std::array<Storage::Moments, kMostInBatch> stored;
+      moments(begin, end, v, stored.data());
+      for (int j = begin; j < end; ++j)
+        seen(j, survey(j, stored[static_cast<std::size_t>(j - begin)], part));
+    });
   }
 
   // What a model needs to know about column j, computed in one pass over it: x_j'v, two bounds
@@ -102,49 +132,49 @@ class Design {
     bool finite;     // all values are finite
   };
 
-  Survey survey(int j, const VectorXd& v, const VectorXd& part) const;
+  Survey survey(int j, const VectorXd& v, const VectorXd& part) const {
+    Storage::Moments stored;
+    moments(j, j + 1, v, &stored);
+    return survey(j, stored, part);
+  }
 
  private:
   static constexpr int kBetweenPolls = 1 << 23;  // multiplications, some milliseconds
-  static constexpr int kFetchedAtOnce = 8;  // doubles per cache line
-  static constexpr int kFetched = 1024;     // of a column; the hardware prefetches the rest
-  using Column = Eigen::Map<const VectorXd>;
-  using Packet = Eigen::Map<const Eigen::Array4d>;
+  static constexpr int kPerBatch = 1 << 12;      // multiplications: a virtual call costs nothing
+  static constexpr int kMostInBatch = 64;        // columns
 
-  struct Moments {
-    double dot = 0;               // with the column as it is stored
-    double sum = 0, squares = 0;  // after deconfounding, over the rows with weight
-  };
-
-  Design(int rows, int cols) : rows_(rows), cols_(cols), counted_rows_(rows) {}
-  Column column(int j) const;
-  double uncounted_dot(int j, const VectorXd& v, const VectorXd& part) const;
-
-  // Polls now and then: not within a loop, where an exception would end the program.
-  template <class Dot>
-  void for_each(int count, int threads, Poll& poll, const Dot& dot) const {
-    const int block = std::max(4096, kBetweenPolls / std::max(rows_, 1));
-    for (int begin = 0; begin < count; begin += block) {
-      parallel_for(std::min(count - begin, block), threads, rows_,
-                   [&](std::ptrdiff_t k) { dot(begin + static_cast<int>(k)); });
+  // Calls work(begin, end) for batches of 0, ..., count - 1. Polls now and then: not within a
+  // loop, where an exception would end the program.
+  template <class Work>
+  void in_batches(int count, int threads, Poll& poll, const Work& work) const {
+    const int size = std::max(1, std::min(kMostInBatch, kPerBatch / std::max(rows(), 1)));
+    const int between = std::max(4096, kBetweenPolls / std::max(rows(), 1));
+    for (int first = 0; first < count; first += between) {
+      const int last = first + std::min(count - first, between);
+      parallel_for((last - first + size - 1) / size, threads, static_cast<double>(size) * rows(),
+                   [&](std::ptrdiff_t batch) {
+                     const int begin = first + static_cast<int>(batch) * size;
+                     work(begin, std::min(last, begin + size));
+                   });
       poll.now();
     }
     dots_.add(count);
   }
 
-  double raw_dot(int j, const VectorXd& v) const;
-  Moments moments(int j, const VectorXd& v) const;
+  void products(const ColumnList& columns, const VectorXd& v, VectorXd& out, int threads,
+                Poll& poll) const;
+  void moments(int begin, int end, const VectorXd& v, Storage::Moments* out) const;
+  Survey survey(int j, const Storage::Moments& moments, const VectorXd& part) const;
 
-  template <bool kSomeRows>
-  Moments dense_moments(const double* x, const VectorXd& v) const;
+  // x_j'v of the view, from that of the column as it is stored.
+  double seen_dot(int j, double stored, const VectorXd& part) const {
+    return scale(j) * (deconfounded() ? stored - effects_.col(j).dot(part) : stored);
+  }
   bool deconfounded() const { return effects_.size() > 0; }
   VectorXd expanded(int j) const;
   double deviation(int j, const VectorXd& omega) const;
 
-  int rows_, cols_;
-  const double* values_ = nullptr;
-  const int* starts_ = nullptr;
-  const int* indices_ = nullptr;
+  std::shared_ptr<const Storage> storage_;
   double mirror_ = 1.0;
   mutable SharedCount dots_;
   VectorXd scale_;

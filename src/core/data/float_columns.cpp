@@ -136,6 +136,7 @@ void FloatColumns::set_vector(const VectorXd& v) {
 
 void FloatColumns::products(const std::vector<int>& columns, double* out) const {
   list(columns).times_vector(vector_.data(), size_, out);
+  model_->x.count_products(columns.size());
 }
 
 void FloatColumns::add(const std::vector<int>& columns, const std::vector<double>& factor,

@@ -59,8 +59,8 @@ class FloatColumns {
  public:
   explicit FloatColumns(const Model& model);
 
-  // Products with sparse columns are cheap as they are; a dense copy would make them slower.
-  bool usable() const { return !model_->x.is_sparse(); }
+  // Are products faster with copies of the columns?
+  bool usable() const { return model_->x.gains_from_copies(); }
 
   int length() const { return length_; }  // of a column, filled with zeros to a multiple of kWidth
 

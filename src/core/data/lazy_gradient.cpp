@@ -70,7 +70,6 @@ void LazyGradient::compute_in_single_precision() {
     values_[wanted_[k]] = products_[k];
     stamp_[wanted_[k]] = 2 * epoch_ - 1;
   }
-  model_->x.count_products(wanted_.size());
 }
 
 }  // namespace n2gfl

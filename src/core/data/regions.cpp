@@ -115,10 +115,7 @@ void Regions::append(std::vector<int> nodes, double value, double tie) {
 
 void Regions::sum_columns(Region& region) {
   region.column.setZero(model_->x.rows());
-  for (int i : region.nodes) {
-    model_->x.add(i, 1.0, region.column);
-    model_->poll();
-  }
+  model_->x.add_sum(region.nodes, region.column, model_->poll);
   model_->profile.project_out(region.column, region.projection);
   region.losses = 0;
   region.lost = 0;

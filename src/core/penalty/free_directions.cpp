@@ -52,21 +52,23 @@ DualPoint FreeDirections::feasible(const Evaluation& at) {
   return dual;
 }
 
-double FreeDirections::slope(const std::vector<int>& set, const VectorXd& theta) const {
+double FreeDirections::slope(const std::vector<int>& set, const VectorXd& gradient) const {
   double sum = 0;
-  for (int i : set) sum += model_->x.dot(i, theta);
+  for (int i : set) sum += gradient[i];
   return model_->nonnegative ? sum : std::fabs(sum);
 }
 
 std::vector<int> FreeDirections::objecting(const VectorXd& theta,
                                            const std::vector<char>& used) const {
   const double rounding = model_->rounding(theta);
-  std::vector<int> wrong;
-  for (std::size_t k = 0; k < sets_.size(); ++k) {
-    model_->poll();
-    if (used[k] == 0 && slope(sets_[k], theta) > rounding * static_cast<double>(sets_[k].size()))
+  std::vector<int> nodes, wrong;
+  for (std::size_t k = 0; k < sets_.size(); ++k)
+    if (used[k] == 0) nodes.insert(nodes.end(), sets_[k].begin(), sets_[k].end());
+  VectorXd gradient(model_->features());
+  model_->x.transpose_times(theta, nodes, gradient, model_->threads, model_->poll);
+  for (std::size_t k = 0; k < sets_.size(); ++k)
+    if (used[k] == 0 && slope(sets_[k], gradient) > rounding * static_cast<double>(sets_[k].size()))
       wrong.push_back(static_cast<int>(k));
-  }
   return wrong;
 }
 
@@ -75,7 +77,7 @@ void FreeDirections::append(const std::vector<int>& wrong, MatrixXd& columns) co
   columns.conservativeResize(model_->x.rows(), next + static_cast<Eigen::Index>(wrong.size()));
   for (int k : wrong) {
     VectorXd sum = VectorXd::Zero(model_->x.rows()), ignored;
-    for (int i : sets_[k]) model_->x.add(i, 1.0, sum);
+    model_->x.add_sum(sets_[k], sum, model_->poll);
     model_->profile.project_out(sum, ignored);
     const double size = sum.norm();
     columns.col(next++) = sum / (size > 0 ? size : 1.0);

@@ -33,7 +33,7 @@ class FreeDirections {
  private:
   static constexpr int kMostRounds = 10;
 
-  double slope(const std::vector<int>& set, const VectorXd& theta) const;
+  double slope(const std::vector<int>& set, const VectorXd& gradient) const;
   std::vector<int> objecting(const VectorXd& theta, const std::vector<char>& used) const;
   void append(const std::vector<int>& wrong, MatrixXd& columns) const;
   void remove(const Evaluation& at, const MatrixXd& columns, DualPoint& dual) const;

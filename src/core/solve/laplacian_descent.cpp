@@ -178,18 +178,19 @@ VectorXd LaplacianDescent::hessian_times(const std::vector<int>& support, const 
   VectorXd image = VectorXd::Zero(model_.x.rows());
   VectorXd spread = VectorXd::Zero(model_.features());
   VectorXd unpenalised = VectorXd::Zero(coupling_.rows());
+  std::vector<int> columns;
   for (std::size_t s = 0; s < support.size(); ++s) {
-    model_.x.add_weighted(work_[support[s]], v[s], at_.at.curvature.diagonal, image);
-    spread[work_[support[s]]] = v[s];
+    columns.push_back(work_[support[s]]);
+    model_.x.add_weighted(columns[s], v[s], at_.at.curvature.diagonal, image);
+    spread[columns[s]] = v[s];
     unpenalised += v[s] * response_.col(support[s]);
     model_.poll();
   }
-  VectorXd out(v.size());
-  for (std::size_t s = 0; s < support.size(); ++s) {
-    const int i = work_[support[s]];
-    out[s] = model_.x.dot(i, image) - coupling_.col(support[s]).dot(unpenalised) +
-             penalty_.slope(spread, i);
-  }
+  VectorXd products(model_.features()), out(v.size());
+  model_.x.transpose_times(image, columns, products, model_.threads, model_.poll);
+  for (std::size_t s = 0; s < support.size(); ++s)
+    out[s] = products[columns[s]] - coupling_.col(support[s]).dot(unpenalised) +
+             penalty_.slope(spread, columns[s]);
   return out;
 }
 
@@ -197,8 +198,7 @@ VectorXd LaplacianDescent::hessian_times(const std::vector<int>& support, const 
 double LaplacianDescent::line_search(const VectorXd& start) {
   const VectorXd direction = beta_ - start;
   VectorXd change = VectorXd::Zero(model_.x.rows());
-  for (int i : work_)
-    if (direction[i] != 0) model_.x.add(i, direction[i], change);
+  model_.x.add_times(direction, change, model_.poll);
   const double before = objective_;
   double t = 1;
   for (int halvings = 0; halvings < 40; ++halvings, t *= 0.5) {

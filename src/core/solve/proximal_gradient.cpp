@@ -109,7 +109,6 @@ void ProximalGradient::find_slope(const std::vector<int>& features, const Vector
   floats_.products(features, products_.data());
   for (std::size_t k = 0; k < features.size(); ++k)
     slope_[features[k]] = reference_.slope[features[k]] - products_[k];
-  model_.x.count_products(features.size());
 }
 
 // Features that leave zero become active. Returns true if there are such features: their slopes
@@ -207,13 +206,9 @@ void ProximalGradient::extrapolate(const VectorXd& next, const VectorXd& next_et
   point_eta_ = next_eta + weight * (next_eta - eta_);
 }
 
-// X v, reading only the columns with nonzero v.
 VectorXd ProximalGradient::times(const VectorXd& v) const {
   VectorXd out = VectorXd::Zero(model_.x.rows());
-  for (int j = 0; j < model_.features(); ++j) {
-    if (v[j] != 0) model_.x.add(j, v[j], out);
-    model_.poll();
-  }
+  model_.x.add_times(v, out, model_.poll);
   return out;
 }
 
