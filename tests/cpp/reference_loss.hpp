@@ -186,9 +186,15 @@ class CoxReference final : public ReferenceLoss<Real> {
     }
   }
 
+  // Term by term relative to the event's own eta, so that large predictors cost no digits.
   Real value(const Vector& eta) const override {
-    Real sum = -event_.dot(eta);
-    for (const auto& [place, died] : died_) sum += died * (log_sum(place, eta) - std::log(died));
+    Real sum = 0;
+    for (const auto& [place, died] : died_) {
+      const Risk risk = risk_sum(place, eta);
+      for (int k = 0; k < this->rows(); ++k)
+        if (event_[k] > 0 && place_[k] == place)
+          sum += event_[k] * ((risk.top - eta[k]) + std::log(risk.rest / died));
+    }
     return sum;
   }
   Vector residual(const Vector& eta) const override {
@@ -244,20 +250,24 @@ class CoxReference final : public ReferenceLoss<Real> {
     return place_[k].first == place.first && place_[k].second >= place.second;
   }
 
-  Real log_sum(const Place& place, const Vector& eta) const {
-    Real top = -this->kInfinite, sum = 0;
+  // The sum of omega exp(eta) over the risk set is rest * exp(top).
+  struct Risk {
+    Real top, rest;
+  };
+  Risk risk_sum(const Place& place, const Vector& eta) const {
+    Risk risk{-this->kInfinite, 0};
     for (int k = 0; k < this->rows(); ++k)
-      if (at_risk(k, place)) top = std::max(top, eta[k]);
+      if (at_risk(k, place)) risk.top = std::max(risk.top, eta[k]);
     for (int k = 0; k < this->rows(); ++k)
-      if (at_risk(k, place)) sum += this->weight[k] * std::exp(eta[k] - top);
-    return top + std::log(sum);
+      if (at_risk(k, place)) risk.rest += this->weight[k] * std::exp(eta[k] - risk.top);
+    return risk;
   }
 
   Vector shares(const Place& place, const Vector& eta) const {
-    const Real log_total = log_sum(place, eta);
+    const Risk risk = risk_sum(place, eta);
     Vector share = Vector::Zero(this->rows());
     for (int k = 0; k < this->rows(); ++k)
-      if (at_risk(k, place)) share[k] = this->weight[k] * std::exp(eta[k] - log_total);
+      if (at_risk(k, place)) share[k] = this->weight[k] * std::exp(eta[k] - risk.top) / risk.rest;
     return share;
   }
 

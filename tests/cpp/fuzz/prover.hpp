@@ -1,5 +1,5 @@
-// The duality gap of a fit without code of the core's losses and solvers, in long double, so that only the
-// rounding of the fit itself matters.
+// The duality gap of a fit without code of the core's losses and solvers, in long double, so that
+// only the rounding of the fit itself matters.
 #pragma once
 
 #include "cut_ratio.hpp"
@@ -47,6 +47,10 @@ class Prover {
     if (size > 0) size *= lambda1;
     return loss_->value(eta_) + size + lambda2 * testing::variation(p_, beta_.cast<double>());
   }
+
+  // False if the rounding of the coefficients alone moves predictors by 0.01 or more, which says
+  // something for families with a link.
+  bool has_digits() const { return predictor_size().maxCoeff() < 1e14L; }
 
   // At the largest feasible multiple of the residual.
   Proof prove(double lambda1, double lambda2) const {
@@ -141,9 +145,12 @@ class Prover {
     return largest;
   }
 
-  // The size of the terms that the linear predictor is a sum of, and of the response.
+  // The size of the terms that the linear predictor is a sum of, without and with the response.
+  LongVector predictor_size() const {
+    return offset_.cwiseAbs() + x_.cwiseAbs() * beta_.cwiseAbs() + free_part_;
+  }
   LongVector size() const {
-    LongVector sum = offset_.cwiseAbs() + x_.cwiseAbs() * beta_.cwiseAbs() + free_part_;
+    LongVector sum = predictor_size();
     if (!timed()) sum += y_.cwiseAbs();
     return sum;
   }
