@@ -33,7 +33,7 @@ as_ratio <- function(row, head, peer, ratio, bar) {
 
 # The scripts whose tables have peers, in the order of bench/README.md.
 ratio_rows <- function(folder) {
-  files <- file.path(folder, paste0(c("least_squares", "logistic", "tv"), ".md"))
+  files <- file.path(folder, paste0(c("least_squares", "logistic", "families", "tv"), ".md"))
   do.call(rbind, c(list(data.frame()), lapply(Filter(file.exists, files), read_ratios)))
 }
 
