@@ -133,7 +133,8 @@ document: setup-document
 coverage: setup-coverage
 	@$(RSCRIPT) tools/coverage.R
 
-benches = least_squares logistic cv tv tv_variants warm_prox scaling sparse_threads stability images
+benches = least_squares logistic families cv tv tv_variants warm_prox scaling sparse_threads \
+  stability images
 bench: setup-bench out/installed
 	@for name in $(benches); do $(RSCRIPT) bench/$$name.R || exit 1; done
 	@$(RSCRIPT) bench/figure.R

@@ -77,10 +77,39 @@ shell_data <- function(size, n = 200, kind = "rough") {
     centres <- round(ncol(voxels) * c(0.25, 0.5, 0.75))
     inside <- function(k) colSums((voxels - voxels[, k])^2) <= (min(axes) / 5)^2
     score <- rowSums(x[, rowSums(vapply(centres, inside, logical(ncol(voxels)))) > 0])
-    y <- sign(drop(scale(score)) + 0.7 * rnorm(n))
+    signal <- drop(scale(score))
+    y <- sign(signal + 0.7 * rnorm(n))
     list(x = x, y = y, covariates = matrix(rnorm(2 * n), n), graph = n2gfl::graph_mask(mask),
-         products = null_products(x, y > 0))
+         products = null_products(x, y > 0), others = other_outcomes(x, signal))
   })
+}
+
+# Outcomes of the same fields for other families: counts with a mean of about 3; times of which
+# about two thirds are events; three levels of equal size, as noisy as the two classes.
+other_outcomes <- function(x, signal) {
+  n <- length(signal)
+  counts <- rpois(n, exp(1 + 0.5 * signal))
+  event <- rexp(n) * exp(-signal)
+  censored <- 2 * rexp(n)
+  times <- cbind(time = pmin(event, censored), status = as.numeric(event <= censored))
+  latent <- rank(signal + 0.7 * rnorm(n))
+  levels <- factor(ceiling(3 * latent / n), ordered = TRUE)
+  outcome <- function(y, residuals) list(y = y, products = drop(crossprod(x, residuals)) / n)
+  list(poisson = outcome(counts, counts - mean(counts)), cox = outcome(times, martingales(times)),
+       ordinal = outcome(levels, 2 * rank(levels) / n - 1 - 1 / n))
+}
+
+# Events less what is expected of rows that are all alike. No two times are equal.
+martingales <- function(times) {
+  order <- order(times[, "time"])
+  status <- times[order, "status"]
+  status[order(order)] - cumsum(status / rev(seq_along(status)))[order(order)]
+}
+
+# The outcome of a family, with X'r / N for the residuals r of its null model.
+shell_outcome <- function(data, family) {
+  if (family != "binomial") return(data$others[[family]])
+  list(y = as.numeric(data$y > 0), products = data$products)
 }
 
 # X'r / N with the residuals of the model that has only an intercept: the same for both families.

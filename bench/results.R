@@ -33,15 +33,16 @@ as_ratio <- function(row, head, peer, ratio, bar) {
 
 # The scripts whose tables have peers, in the order of bench/README.md.
 ratio_rows <- function(folder) {
-  files <- file.path(folder, paste0(c("least_squares", "logistic", "tv"), ".md"))
+  files <- file.path(folder, paste0(c("least_squares", "logistic", "families", "tv"), ".md"))
   do.call(rbind, c(list(data.frame()), lapply(Filter(file.exists, files), read_ratios)))
 }
 
-# The first line of the results that names the machine and the versions, those of the lassos among
-# them if any.
+# The line of the results that names the machine and the versions: the first one of those with the
+# most lassos.
 machine_line <- function(folder) {
   files <- list.files(folder, "\\.md$", full.names = TRUE)
   lines <- unlist(lapply(files, readLines))
-  lines <- lines[order(!grepl("adelie [0-9]", lines), !grepl("glmnet [0-9]", lines))]
+  has_version <- function(peer) grepl(paste(peer, "[0-9]"), lines)
+  lines <- lines[order(-Reduce(`+`, lapply(c("glmnet", "adelie", "biglasso"), has_version)))]
   sub("\\. One thread.*", "", grep("^[0-9-]+, .*, R [0-9.]+, n2gfl", lines, value = TRUE)[1])
 }
