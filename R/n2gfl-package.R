@@ -1,9 +1,10 @@
 #' n2gfl: nonnegative generalized fused lasso on graphs
 #'
 #' Sparse models of numbers, classes, counts, times to an event and stages for features on a graph:
-#' voxels of a brain mask, pixels, points of a chain or of a surface. The penalty favours equal coefficients of neighbours, so the
-#' fit is a short list of compact regions, and by default all coefficients are nonnegative. Every
-#' fit comes with a duality gap, an upper bound on how far it is from the optimum.
+#' voxels of a brain mask, pixels, points of a chain or of a surface. The penalty favours equal
+#' coefficients of neighbours, so the fit is a short list of compact regions, and by default all
+#' coefficients are nonnegative. Every fit comes with a duality gap, an upper bound on how far it is
+#' from the optimum.
 #'
 #' @section Where to start:
 #' * [read_images()] reads NIfTI files; any matrix with a graph will do as well: [graph_mask()],

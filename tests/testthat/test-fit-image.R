@@ -15,7 +15,8 @@ for (family in reference_families) for (sign in c("nonnegative", "free")) {
   test_that(paste("a path on a 3-D grid is optimal at every row:", family, sign), {
     withr::local_seed(341)
     p <- image_problem(family, sign)
-    fit <- n2gfl(p$args$x, p$args$y, p$graph, family = family, sign = sign, nlambda1 = 4, nlambda2 = 2)
+    fit <- n2gfl(p$args$x, p$args$y, p$graph, family = family, sign = sign, nlambda1 = 4,
+                 nlambda2 = 2)
     expect_identical(nrow(fit$grid), 8L)
     expect_kkt(fit, p)
     expect_gt(min(fit$grid$nonzero[c(4, 8)]), 0)

@@ -25,7 +25,8 @@ test_that("x in other units", {
   for (family in reference_families) scale_cases(function(penalty, sign, by) {
     p <- random_problem(family, sign, n = 40, d = 10, penalty = penalty, extras = FALSE)
     q <- do.call(reference_problem, modifyList(p$args, list(x = p$args$x * by)))
-    unit <- lambda_unit(p) * if (family %in% c("gaussian", "binomial")) c(0.4, 0.1) else c(0.2, 0.02)
+    share <- if (family %in% c("gaussian", "binomial")) c(0.4, 0.1) else c(0.2, 0.02)
+    unit <- lambda_unit(p) * share
     # beta becomes beta / by; the quadratic penalty grows with its square
     second <- if (penalty == "fused") by else by^2
     expect_same_scaled(

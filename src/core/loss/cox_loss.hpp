@@ -5,8 +5,8 @@
 //   theta  = sum_events omega_i e_i - sum_k D_k pi_k,   pi_kj = omega_j e^eta_j / sum over R_k
 //   H      = sum_k D_k (diag(pi_k) - pi_k pi_k')
 //
-// s theta is again of that form, with (1 - s) e_i + s pi_k for the events i at time k, so that a sum
-// of entropies bounds f from below. All sums over risk sets run once over the observations, ordered
+// s theta is again of that form, with (1 - s) e_i + s pi_k for the events i at time k, so a sum of
+// entropies bounds f from below. All sums over risk sets run once over the observations, ordered
 // by time, relative to the largest predictor so far: nothing overflows.
 #pragma once
 

@@ -19,8 +19,8 @@ struct LossPoint {
 };
 
 // A point of the dual problem: theta = -f'(eta), moved or not. `parts` is what theta consists of,
-// for losses whose conjugate cannot be computed from theta alone: one row per observation. The point
-// is theta and its parts times `share`, which is 1, or 0 where nothing else is known to be feasible.
+// for losses whose conjugate cannot be computed from theta alone: one row per observation. The
+// point is theta and its parts times `share`: 1, or 0 where nothing else is known to be feasible.
 struct DualPoint {
   VectorXd theta;
   MatrixXd parts;

@@ -1,6 +1,6 @@
 // The loss with its unpenalised part minimised out: F(eta) = min over c and own parameters of
-// f(eta + offset + U c), where U holds the intercept and the covariates. F is convex and smooth, and
-// its gradient is that of f at the optimum, so every solver can work with eta = X beta alone.
+// f(eta + offset + U c), where U holds the intercept and the covariates. F is convex and smooth,
+// and its gradient is that of f at the optimum, so every solver can work with eta = X beta alone.
 #pragma once
 
 #include "loss/loss.hpp"
@@ -77,7 +77,8 @@ class Profile {
   Free newton_step(const LossPoint& at);
   Free as_free(const VectorXd& step) const;
   double size_of(const Free& step) const;
-  bool advance(const VectorXd& base, const Free& step, double size, Free& free, LossPoint& at) const;
+  bool advance(const VectorXd& base, const Free& step, double size, Free& free,
+               LossPoint& at) const;
   DualPoint dual_point(const LossPoint& at) const;
   void remove_unpenalised(VectorXd& residual) const;
 

@@ -43,7 +43,8 @@ MatrixXd ProfileCurvature::coupling(const MatrixXd& v) const {
 
 MatrixXd ProfileCurvature::response(const MatrixXd& coupled) const {
   MatrixXd out = coupled;
-  if (mixed_.cols() > 0) out.bottomRows(mixed_.cols()) = inner_.solve(coupled.bottomRows(mixed_.cols()));
+  const Eigen::Index mixed = mixed_.cols();
+  if (mixed > 0) out.bottomRows(mixed) = inner_.solve(coupled.bottomRows(mixed));
   return out;
 }
 

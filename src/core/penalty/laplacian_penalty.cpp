@@ -55,7 +55,8 @@ double LaplacianPenalty::gap_at(const VectorXd& beta, const Evaluation& at, doub
   EdgePoint point = start;
   const double rounding = model_.rounding(at.residual());
   std::vector<int> free;
-  for (int round = 0; round < kMostRounds && add_objecting(point.gradient, rounding, free); ++round) {
+  for (int round = 0; round < kMostRounds; ++round) {
+    if (!add_objecting(point.gradient, rounding, free)) break;
     if (free.size() > kMostFree) return estimate(start, objective);
     point = start;
     for (int pass = 0; pass < 2; ++pass) newton_step(at, free, point);  // second pass for accuracy
