@@ -282,7 +282,7 @@ new_fold_check <- function(used, held, about, name) {
 check_fold_view <- function(problem, weights, name) {
   tryCatch({
     view <- problem_at(problem, weights, paste("fold", name))
-    check_rank(view$data$covariates, weights, view$control$intercept)
+    check_rank(view$data$covariates, view$data$y, weights, view$control)
   }, error = function(e) stop_bad("Without fold ", name, ", ", conditionMessage(e)))
 }
 

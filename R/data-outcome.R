@@ -47,6 +47,10 @@ resolve_formula <- function(arguments, formula) {
   arguments
 }
 
+surv_hint <- function(message) {
+  if (grepl("\"Surv\"", message, fixed = TRUE)) " Write survival::Surv(), or attach the package."
+}
+
 formula_outcome <- function(formula, arguments, n) {
   data <- arguments$data
   variables <- objects_in(formula[[2]])
@@ -58,7 +62,10 @@ formula_outcome <- function(formula, arguments, n) {
   others <- setdiff(variables, names(data))
   tables <- Filter(is.data.frame, mget(others, environment(formula), inherits = TRUE))
   tables <- Map(align_rows, tables, names(tables), MoreArgs = list(rows = arguments$rows))
-  y <- eval(formula[[2]], c(as.list(data), tables), environment(formula))
+  y <- tryCatch(eval(formula[[2]], c(as.list(data), tables), environment(formula)),
+                error = function(e) stop_bad("`y` could not be computed from its formula: ",
+                                             sub("\\.?$", ".", conditionMessage(e)),
+                                             surv_hint(conditionMessage(e))))
   if (length(others) > length(tables)) y <- align_rows(y, "y", arguments$rows)
   check_rows(y, "y", n, "row of `x`")
   y

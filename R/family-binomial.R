@@ -31,6 +31,7 @@ binomial_family <- function() {
 
     mean = function(link, own) stats::plogis(link),
     link = function(mean) stats::qlogis(mean),
+    seen = see_weighted_rows,
     unit = function(y) 1,
     own_names = function(classnames) NULL,
     own_terms = FALSE,

@@ -44,6 +44,7 @@ cox_family <- function() {
 
     mean = function(link, own) exp(link),
     link = function(mean) log(mean),
+    seen = see_rows_at_risk,
     unit = function(y) 1,
     own_names = function(classnames) NULL,
     own_terms = FALSE,
@@ -128,10 +129,19 @@ code_times <- function(y, weights) {
   several <- nlevels(strata) > 1
   coded <- unname(cbind(times[, 1:2], if (several) as.integer(strata) else 1))
   storage.mode(coded) <- "double"
+  coded[, 1] <- tie_rounded(coded[, 1])
   colnames(coded) <- c("time", "status", "stratum")
   check_events(coded, weights)
   if (several) attr(coded, "strata") <- levels(strata)
   list(y = coded, classnames = NULL)
+}
+
+# Times that differ by rounding, such as differences of two ages, are equal, as for
+# survival::coxph().
+tie_rounded <- function(time) {
+  values <- sort(unique(time))
+  apart <- c(TRUE, diff(values) > sqrt(.Machine$double.eps) * values[-1])
+  values[apart][cumsum(apart)][match(time, values)]
 }
 
 check_events <- function(y, weights) {
@@ -200,6 +210,16 @@ risk_sets <- function(y, weights) {
 any_choice <- function(y, weights) {
   sets <- risk_sets(y, weights)
   any(sets$last > sets$first[sets$last])
+}
+
+# What is constant within a stratum cancels, and so does what differs only in rows that are never at
+# risk at an event.
+see_rows_at_risk <- function(columns, y, weights) {
+  sets <- risk_sets(y, weights)
+  seen <- sets$rows[seq_along(sets$rows) %in%
+                      unlist(Map(seq, sets$first[sets$last], sets$last))]
+  structure(centred_within(columns[seen, , drop = FALSE], y[seen, "stratum"]),
+            where = " within each stratum, in the rows that are at risk at an event")
 }
 
 # log(exp(a) + exp(b)) without overflow.

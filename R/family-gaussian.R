@@ -26,6 +26,7 @@ gaussian_family <- function() {
 
     mean = function(link, own) link,
     link = function(mean) mean,
+    seen = see_weighted_rows,
     unit = function(y) stats::sd(y),
     own_names = function(classnames) NULL,
     own_terms = FALSE,

@@ -34,6 +34,12 @@ ordinal_family <- function() {
 
     mean = level_probabilities,
     link = function(mean) NULL,
+    # A constant moves all cut points.
+    seen = function(columns, y, weights) {
+      used <- weights > 0
+      structure(centred_within(columns[used, , drop = FALSE], rep(1, sum(used))),
+                where = " and must vary")
+    },
     unit = function(y) NULL,
     own_names = function(classnames) {
       paste(classnames[-length(classnames)], classnames[-1], sep = "|")

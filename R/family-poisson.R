@@ -30,6 +30,7 @@ poisson_family <- function() {
 
     mean = function(link, own) exp(link),
     link = function(mean) log(mean),
+    seen = see_weighted_rows,
     unit = function(y) 1,
     own_names = function(classnames) NULL,
     own_terms = FALSE,

@@ -73,6 +73,9 @@ family_contract <- list(
   mean = c("link", "own"),
   # These two are for outcomes "numbers" and "classes" only.
   link = "mean",
+  # Columns of covariates as the loss sees them, for rows with positive weight: less what changes no
+  # loss. Attribute `where` says for which rows and sums, for the message about dependent ones.
+  seen = c("columns", "y", "weights"),
   # What is not small on the scale of the link.
   unit = "y",
   # The names of the core's `own`, or NULL if it returns none.
@@ -134,6 +137,17 @@ check_plain_response <- function(y, weights) {
   }
   check_length(y, "y", length(weights), "row of `x`")
   y
+}
+
+# Covariates of a loss that sees all rows with positive weight, and constants too.
+see_weighted_rows <- function(columns, y, weights) columns[weights > 0, , drop = FALSE]
+
+# Columns less their means within groups of rows: zero if nothing but rounding is left.
+centred_within <- function(columns, group) {
+  centred <- columns - rowsum(columns, group)[as.character(group), , drop = FALSE] /
+    as.vector(table(group)[as.character(group)])
+  left <- sqrt(colSums(centred^2)) > 1e-10 * sqrt(colSums(columns^2))
+  sweep(centred, 2, left, "*")
 }
 
 # Does a measure take the training rows besides those held out?

@@ -106,7 +106,9 @@ augment.n2gfl <- function(x, newx, y = NULL, data = NULL, s = NULL, row = NULL,
   added <- do.call(data.frame, c(lapply(columns, unname), list(row.names = names(columns[[1]]))))
   if (!is.null(y)) {
     type <- utils::tail(family$residual_types, 1)
-    check_residual_type(type, x$family)
+    if (!length(type)) {
+      stop_bad("`y` must not be given for family ", quoted(x$family), ", which has no residuals.")
+    }
     y <- family$new_response(y, x, "y", nrow(added))
     added$.resid <- as.vector(family$residuals(y, link, own, 1, type, x))
   }

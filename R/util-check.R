@@ -343,15 +343,19 @@ check_covariates <- function(covariates, n, name = "covariates", rows = "x") {
   covariates
 }
 
-# Unpenalised columns must be independent, or their coefficients are not defined.
-check_rank <- function(covariates, weights, intercept) {
+# Unpenalised columns must be independent as the loss sees them, or their coefficients are not
+# defined.
+check_rank <- function(covariates, y, weights, control) {
   if (!ncol(covariates)) return(invisible())
+  intercept <- control$intercept
   columns <- if (intercept) cbind(1, covariates) else covariates
-  rank <- qr(columns[weights > 0, , drop = FALSE], tol = 1e-10)$rank
+  seen <- family_of(control$family)$seen(columns, y, weights)
+  rank <- qr(seen, tol = 1e-10)$rank
   if (rank < ncol(columns)) {
     stop_bad("`covariates` must be linearly independent", if (intercept) " of the intercept and",
-             " of each other, but ", ncol(columns), " columns",
-             if (intercept) " with the intercept", " have rank ", rank, ".")
+             " of each other", attr(seen, "where"), ", but ", count_of(ncol(columns), "column"),
+             if (intercept) " with the intercept", if (ncol(columns) == 1) " has" else " have",
+             " rank ", rank, ".")
   }
 }
 
@@ -396,7 +400,7 @@ check_data <- function(arguments, control, finite) {
   check_covariate_data(arguments$data, nrow(x))
   coder <- covariate_coder(arguments$covariates, arguments$data, nrow(x), arguments$rows)
   covariates <- code_covariates(coder, weights)
-  check_rank(covariates, weights, control$intercept)
+  check_rank(covariates, response$y, weights, control)
   deconfound <- check_deconfound(arguments$deconfound, arguments$controls, covariates)
   penalty.factor <- check_penalty_factor(arguments$penalty.factor, ncol(x))
   list(x = x, y = response$y, classnames = response$classnames, graph = graph, weights = weights,

@@ -54,12 +54,14 @@ n2gfl::Design as_design(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map) {
   return design;
 }
 
-// Prepares the problem, and words the core's errors with the names of R's arguments. R/problem.R
-// words NotFinite, because it looks for the value.
+// Prepares the problem, and words the core's errors with the names of R's arguments.
+// R/fit-problem.R words NotFinite, because it looks for the value.
 std::unique_ptr<n2gfl::Problem> make_problem(n2gfl::Inputs inputs, const n2gfl::Graph& graph,
                                              n2gfl::Poll& poll) {
   try {
     return std::make_unique<n2gfl::Problem>(std::move(inputs), graph, poll);
+  } catch (const n2gfl::Overflow&) {
+    Rcpp::stop("`offset` must be smaller: with it and without features the loss is infinite.");
   } catch (const n2gfl::NothingLeft&) {
     Rcpp::stop(
         "`covariates` already fit `y` without error, but something must be left for `x` to fit.");
@@ -149,7 +151,7 @@ class Collector {
   std::unordered_set<int> entered_;
 };
 
-// For R/sign_check.R: how many features have a t statistic beyond each of `limits`, against the
+// For R/fit-sign-check.R: how many features have a t statistic beyond each of `limits`, against the
 // sign constraint and along with it.
 Rcpp::IntegerMatrix strong_effects(const n2gfl::Problem& problem, const Rcpp::List& control) {
   const Rcpp::NumericVector limits = control["strong"];

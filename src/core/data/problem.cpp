@@ -77,6 +77,7 @@ void Problem::standardise(VectorXd& factor) {
 void Problem::find_null_loss(const VectorXd& offset) {
   Profile null(*loss_, unpenalised(MatrixXd(loss_->size(), 0)), offset);
   null_loss_ = null.evaluate(VectorXd::Zero(loss_->size())).loss();
+  if (!std::isfinite(null_loss_) || !std::isfinite(model_->null_value)) throw Overflow();
   if (null_loss_ > 0 && model_->null_value <= 1e-12 * null_loss_) throw NothingLeft();
 }
 

@@ -24,6 +24,11 @@ struct NothingLeft : std::invalid_argument {
   NothingLeft() : std::invalid_argument("the unpenalised part fits the response without error") {}
 };
 
+// The loss of the model without features is infinite: the offset is beyond the family's range.
+struct Overflow : std::invalid_argument {
+  Overflow() : std::invalid_argument("the loss without features is infinite") {}
+};
+
 struct ProblemSettings {
   std::string family = "gaussian";  // a name in families.cpp
   Sign sign = Sign::nonnegative;

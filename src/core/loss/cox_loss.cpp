@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -12,8 +11,6 @@
 namespace n2gfl {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The risk sets at one eta. `share` is omega e^eta relative to the largest e^eta of the risk set of
 // the observation's moment, `decay` converts a sum that is relative to the moment before, `total`
@@ -24,15 +21,15 @@ struct RiskSets {
 
   RiskSets(const RiskOrder& order, const VectorXd& omega, const VectorXd& eta)
       : share(VectorXd::Zero(eta.size())) {
-    double top = -kInfinity, sum = 0;
+    double top = -kInfinite, sum = 0;
     for (const Moment& moment : order.moments) {
       if (moment.new_stratum) {
-        top = -kInfinity;
+        top = -kInfinite;
         sum = 0;
       }
       double next = top;
       for (int k = moment.begin; k < moment.end; ++k) next = std::fmax(next, eta[order.row[k]]);
-      decay.push_back(top > -kInfinity ? std::exp(top - next) : 0.0);
+      decay.push_back(top > -kInfinite ? std::exp(top - next) : 0.0);
       top = next;
       sum *= decay.back();
       for (int k = moment.begin; k < moment.end; ++k) {
@@ -151,11 +148,11 @@ void CoxLoss::compute(const VectorXd& eta, const VectorXd&, LossPoint& at) const
 // largest one; `moved` is the direction that the point was moved along.
 struct CoxLoss::Sums {
   double one = 0, eta = 0, moved = 0, moved_squared = 0, moved_eta = 0;
-  double least = kInfinity;  // the smallest `moved`
-  double top = -kInfinity;
+  double least = kInfinite;  // the smallest `moved`
+  double top = -kInfinite;
 
   void rebase(double decay, double largest) {
-    const double rise = top > -kInfinity ? largest - top : 0.0;
+    const double rise = top > -kInfinite ? largest - top : 0.0;
     eta = decay * (eta - rise * one);
     moved_eta = decay * (moved_eta - rise * moved);
     one *= decay;
@@ -210,7 +207,7 @@ void CoxLoss::move(DualPoint& point, const LossPoint& at, const VectorXd& along,
 double CoxLoss::moment_bound(const Moment& moment, const Sums& sums, const DualPoint& point,
                              double scale) const {
   const double mean = sums.moved / sums.one, log_total = std::log(sums.one);
-  if (!(sums.least >= mean - 1)) return -kInfinity;
+  if (!(sums.least >= mean - 1)) return -kInfinite;
   if (scale <= 0) return 0;
   const double log_scale = std::log(scale);
   const double mean_eta = sums.eta / sums.one;

@@ -52,6 +52,7 @@ class CoxLoss final : public Loss {
 
   bool ignores_constants() const override { return true; }
   void leave_out(double& constant, VectorXd&) const override { constant = 0; }
+  double best_constant(const VectorXd&) const override { return 0; }
 
  private:
   struct Sums;

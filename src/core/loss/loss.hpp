@@ -4,10 +4,14 @@
 // new file and one line in families.cpp. Most families need only SeparableLoss.
 #pragma once
 
+#include <limits>
+
 #include "loss/curvature.hpp"
 #include "types.hpp"
 
 namespace n2gfl {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // A loss at one point. Residuals are negative gradients.
 struct LossPoint {

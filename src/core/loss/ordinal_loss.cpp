@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -10,7 +9,6 @@ namespace n2gfl {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-14;
 constexpr double kTiny = 1e-18;   // below this, a difference of dual variables is rounding
 constexpr double kApart = 1e-20;  // below this p r, the two ends do not influence each other
@@ -38,7 +36,7 @@ double distance_bend(double w) {
 
 // The bound of an end alone: inf over x of log(1 + e^-x) + p x.
 double entropy(double p) {
-  if (!(p >= -kRounding && p <= 1 + kRounding)) return -kInfinity;
+  if (!(p >= -kRounding && p <= 1 + kRounding)) return -kInfinite;
   p = std::fmin(1.0, std::fmax(0.0, p));
   return (p > 0 ? -p * std::log(p) : 0.0) - (p < 1 ? (1 - p) * std::log1p(-p) : 0.0);
 }
@@ -47,7 +45,7 @@ double entropy(double p) {
 // attained, e^w solves a quadratic equation: p r = e^w / (e^w - 1)^2. Then (p, r) give v.
 double pair_bound(double upper, double lower, double pull) {
   const double p = upper + pull, r = lower + pull, tilt = upper - lower;
-  if (!(p >= 0 && r >= 0 && std::fabs(tilt) <= 1 + kRounding)) return -kInfinity;
+  if (!(p >= 0 && r >= 0 && std::fabs(tilt) <= 1 + kRounding)) return -kInfinite;
   if (p * r < kApart) return entropy(p) + entropy(r);
   const double x = 0.5 / (p * r);
   const double w = std::log1p(x + std::sqrt(x * (x + 2)));
@@ -83,7 +81,7 @@ void OrdinalLoss::compute(const VectorXd& eta, const VectorXd& own, LossPoint& a
     if (omega_[i] <= 0) continue;
     const Ends e = ends(i, eta, own);
     if (!(e.u > e.v)) {
-      at.value = kInfinity;
+      at.value = kInfinite;
       return;
     }
     add(i, e, at);
@@ -147,8 +145,8 @@ VectorXd OrdinalLoss::own_start() const {
 double OrdinalLoss::best_constant(const VectorXd& eta) const { return -eta.dot(omega_); }
 
 OrdinalLoss::Ends OrdinalLoss::ends(int i, const VectorXd& eta, const VectorXd& own) const {
-  return {has_upper(i) ? own[level_[i]] - eta[i] : kInfinity,
-          has_lower(i) ? own[level_[i] - 1] - eta[i] : -kInfinity};
+  return {has_upper(i) ? own[level_[i]] - eta[i] : kInfinite,
+          has_lower(i) ? own[level_[i] - 1] - eta[i] : -kInfinite};
 }
 
 // Adds one observation to all sums of the point.

@@ -58,37 +58,28 @@ void Profile::project_out(VectorXd& v, VectorXd& removed) const {
 
 // ---- the optimal unpenalised part
 
-// Evaluates the loss at a start. Returns false if the value is not below the limit.
-bool Profile::try_start(const VectorXd& base, const Free& from, double limit, Free& free,
-                        LossPoint& at) {
-  free = from;
+// Starts from the last solution for the whole predictor's part in U, corrected for the part that
+// eta brings, so that an eta far from centre costs nothing. If that is worse than the first
+// solution was, the best of three starts is taken, so that distant trial points do not spoil later
+// evaluations. The first evaluation has no solution yet, and an offset may be far from centre.
+void Profile::start(const VectorXd& base, const VectorXd& along, Free& free, LossPoint& at) {
+  free = {part_.coef - along, part_.own};
   loss_->compute(predictor(base, free), free.own, at);
-  return at.value <= limit;
+  const bool first_time = first_value_ < 0;
+  if (loss_->quadratic() || (!first_time && at.value <= first_value_)) return;
+  const VectorXd level = basis_.transpose() * loss_->weights();
+  const double constant = loss_->best_constant(base - basis_ * along);
+  take_if_better(base, {constant * level - along, loss_->own_start()}, free, at);
+  if (!first_time) take_if_better(base, {first_part_.coef - along, first_part_.own}, free, at);
 }
 
-// Starts from the last solution for the whole predictor's part in U, corrected for the part that
-// eta brings, so that an eta far from centre costs nothing. Restarts from the first solution if
-// it is better, so that distant trial points do not spoil later evaluations. Where both are
-// infinite, the best constant may help.
-void Profile::start(const VectorXd& base, const VectorXd& along, Free& free, LossPoint& at) {
-  const Free last{part_.coef - along, part_.own};
-  const bool first_time = first_value_ < 0;
-  const double limit = first_time ? std::numeric_limits<double>::max() : first_value_;
-  if (try_start(base, last, limit, free, at) || loss_->quadratic()) return;
-  if (!first_time) {
-    const double warm = std::isnan(at.value) ? std::numeric_limits<double>::infinity() : at.value;
-    if (try_start(base, {first_part_.coef - along, first_part_.own}, warm, free, at) &&
-        at.value < warm)
-      return;
-    if (std::isfinite(warm)) {
-      try_start(base, last, limit, free, at);
-      return;
-    }
-  }
-  const VectorXd centred = base - basis_ * along;
-  const VectorXd level = basis_.transpose() * loss_->weights();
-  try_start(base, {loss_->best_constant(centred) * level - along, loss_->own_start()}, limit, free,
-            at);
+void Profile::take_if_better(const VectorXd& base, const Free& other, Free& free,
+                             LossPoint& at) const {
+  LossPoint there;
+  loss_->compute(predictor(base, other), other.own, there);
+  if (std::isnan(there.value) || at.value <= there.value) return;
+  free = other;
+  at = std::move(there);
 }
 
 // The negative gradient in the moving part of the basis and in the own parameters.

@@ -66,7 +66,7 @@ class Profile {
 
   Eigen::Index fixed() const { return loss_->ignores_constants() ? 1 : 0; }
   Eigen::Index moving() const { return basis_.cols() - fixed(); }
-  bool try_start(const VectorXd& base, const Free& from, double limit, Free& free, LossPoint& at);
+  void take_if_better(const VectorXd& base, const Free& other, Free& free, LossPoint& at) const;
   void start(const VectorXd& base, const VectorXd& along, Free& free, LossPoint& at);
   void orthonormalise(const MatrixXd& unpenalised);
   void append_independent(const MatrixXd& columns);

@@ -32,7 +32,7 @@ void ProfileCurvature::subtract(const MatrixXd& columns, MatrixXd& gram) const {
 }
 
 MatrixXd ProfileCurvature::coupling(const MatrixXd& v) const {
-  const MatrixXd mixed = mixed_.transpose() * v;
+  MatrixXd mixed = mixed_.transpose() * v;
   if (!curvature_.less) return mixed;
   const MatrixXd less = curvature_.less->transposed_times(v);
   MatrixXd all(less.rows() + mixed.rows(), v.cols());
