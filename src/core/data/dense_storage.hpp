@@ -35,7 +35,6 @@ class DenseStorage final : public Storage {
   static constexpr int kFetched = 128 * kCacheLine;       // the hardware prefetches the rest
   using Packet = Eigen::Map<const Eigen::Array4d>;
 
-  void fetch(int j) const;
   template <bool kSomeRows>
   static Moments moments_of(const Column& x, const double* v, const double* used);
   const T* start(int j) const { return values_ + static_cast<std::ptrdiff_t>(j) * rows(); }
