@@ -36,69 +36,74 @@ outside <- function(excess, bound, sign) {
   pmax(out, 0)
 }
 
-# A lower bound of the optimum: the dual value of the residual, scaled until a flow makes it
-# feasible. What is left at a node without a penalty of its own, which no scale removes, may gain as
-# much as it is times |b|_1, for an optimum near b.
-scaled_bound <- function(p, r, b, bound, caps) {
+# Dual values of the point along r, each with a flow and less what gradients outside of their bounds
+# may gain for the optimum, which is near b. Where a feature has a penalty of its own, the point is
+# scaled until nothing is outside.
+scaled_dual <- function(p, r, b, bound, caps) {
   g <- drop(crossprod(p$a, r))
   best <- dual_program(g, bound, caps, p$graph, p$sign, "scale")
   t <- min(max(best$t, 0), 1)
   excess <- outside(t * g - divergence(best$flow, p$graph), bound, p$sign)
-  held <- bound > 0
-  shrink <- min((bound / (bound + excess))[held], 1, na.rm = TRUE)
-  loss_dual(p, t * shrink * r) - max(0, excess[!held]) * sum(abs(b))
+  own <- bound > 0
+  shrink <- min((bound / (bound + excess))[own], 1, na.rm = TRUE)
+  loss_dual(p, t * shrink * r) - shrink * max(excess[!own], 0) * sum(abs(b))
 }
 
-# The best of three bounds. Where only nodes without penalty are connected, scaling has to go to
-# zero: then the residual is moved along these nodes first, or taken as it is, of which `violation`
-# is left.
-fused_bound <- function(p, eta, r, b, bound, caps, violation) {
-  scaled <- scaled_bound(p, r, b, bound, caps)
-  if (all(bound > 0)) return(scaled)
-  moved <- settle_unpenalised(p, eta, r, b, 0, which(bound == 0 & b != 0))$r
-  max(scaled, scaled_bound(p, moved, b, bound, caps),
-      loss_dual(p, r) - violation * sum(abs(b)), na.rm = TRUE)
-}
-
-# The same for the quadratic penalty: its dual variable is the flow 2 lambda2 w (b_i - b_j).
-laplacian_dual <- function(p, r, g, bound, flow, lambda2) {
+# The same for the quadratic penalty: its dual variable is the flow 2 lambda2 w (v_i - v_j) of some
+# v, such as b.
+laplacian_dual <- function(p, r, v, b, bound, lambda2) {
+  g <- drop(crossprod(p$a, r))
+  flow <- 2 * lambda2 * p$graph$weight * (v[p$graph$from] - v[p$graph$to])
   excess <- outside(g - divergence(flow, p$graph), bound, p$sign)
   t <- if (any(bound == 0)) 1 else min(bound / (bound + excess), 1, na.rm = TRUE)
   energy <- if (lambda2 > 0) sum(flow^2 / (4 * lambda2 * p$graph$weight)) else 0
-  loss_dual(p, t * r) - t^2 * energy
+  spare <- if (any(bound == 0)) max(excess) * sum(abs(b)) else 0
+  loss_dual(p, t * r) - t^2 * energy - spare
 }
 
 # Features without a penalty of their own have no scale by which the dual point could be made
-# feasible. Their rest of a gradient is removed by one Newton step of the dual point, along them and
-# the free coefficients.
-settle_unpenalised <- function(p, eta, r, b, lambda2, on) {
-  columns <- cbind(p$a[, on, drop = FALSE], p$free)
-  first <- seq_along(on)
-  smooth <- 2 * lambda2 * crossprod(sqrt(p$graph$weight) * incidence(p$graph))
+# feasible. Their rest of a gradient, along some columns, is removed by one Newton step of the dual
+# point, along these columns and the free coefficients. `bend` and `pull` are the second derivative
+# and the gradient of the penalty along the columns.
+settle <- function(p, eta, r, columns, bend = 0, pull = 0) {
+  first <- seq_len(ncol(columns))
+  columns <- cbind(columns, p$free)
   hessian <- crossprod(columns, loss_of(p)$curve(p, eta, columns))
-  hessian[first, first] <- hessian[first, first] + smooth[on, on]
+  hessian[first, first] <- hessian[first, first] + bend
   gradient <- crossprod(columns, r)
-  gradient[first] <- gradient[first] - (smooth %*% b)[on]
+  gradient[first] <- gradient[first] - pull
   step <- tryCatch(solve(hessian, gradient), error = function(e) 0 * gradient)
-  list(r = r - drop(loss_of(p)$curve(p, eta, columns %*% step)),
-       b = replace(b, on, b[on] + step[first]))
+  list(r = r - drop(loss_of(p)$curve(p, eta, columns %*% step)), step = step[first])
 }
 
-# The better of both bounds, less what gradients outside of their bounds may gain for the optimum,
-# which is near b.
-laplacian_bound <- function(p, eta, r, b, bound, lambda2) {
-  from_flow <- function(at) {
-    flow <- 2 * lambda2 * p$graph$weight * (at$b[p$graph$from] - at$b[p$graph$to])
-    g <- drop(crossprod(p$a, at$r))
-    wrong <- outside(g - divergence(flow, p$graph), bound, p$sign)
-    spare <- if (any(bound == 0)) max(wrong) * sum(abs(b)) else 0
-    list(value = laplacian_dual(p, at$r, g, bound, flow, lambda2) - spare, wrong = wrong)
-  }
-  first <- from_flow(list(r = r, b = b))
-  on <- which(bound == 0 & first$wrong > 0)
-  if (!length(on)) return(first)
-  moved <- from_flow(settle_unpenalised(p, eta, r, b, lambda2, on))
-  list(value = max(first$value, moved$value), wrong = first$wrong)
+# Sets of nodes (columns) whose common value has no penalty: components without a penalty of any
+# node; without fusion every node is a component.
+free_sets <- function(p, bound, caps) {
+  label <- component_labels(p$graph, caps > 0)
+  free <- which(tapply(bound == 0, label, all))
+  outer(label, free, "==") + 0
+}
+
+# The best of the dual values.
+fused_bound <- function(p, eta, r, b, bound, caps, violation) {
+  value <- scaled_dual(p, r, b, bound, caps)
+  if (!any(bound == 0)) return(value)
+  value <- max(value, loss_dual(p, r) - violation * sum(abs(b)))
+  sets <- free_sets(p, bound, caps)
+  wrong <- outside(drop(crossprod(p$a %*% sets, r)), numeric(ncol(sets)), p$sign) > 0
+  if (!any(wrong)) return(value)
+  moved <- settle(p, eta, r, p$a %*% sets[, wrong, drop = FALSE])
+  max(value, scaled_dual(p, moved$r, b, bound, caps))
+}
+
+laplacian_bound <- function(p, eta, r, b, bound, lambda2, excess) {
+  value <- laplacian_dual(p, r, b, b, bound, lambda2)
+  on <- which(bound == 0 & excess > 0)
+  if (!length(on)) return(value)
+  smooth <- 2 * lambda2 * crossprod(sqrt(p$graph$weight) * incidence(p$graph))
+  moved <- settle(p, eta, r, p$a[, on, drop = FALSE], smooth[on, on], (smooth %*% b)[on])
+  v <- replace(b, on, b[on] + moved$step)
+  max(value, laplacian_dual(p, moved$r, v, b, bound, lambda2))
 }
 
 # Four numbers that are zero at an optimum: violations of the sign, the gradient along intercept
@@ -119,12 +124,13 @@ kkt_report <- function(p, row) {
   if (p$penalty == "fused") {
     caps <- row$lambda2 * p$graph$weight
     flow <- dual_program(g, bound, caps, p$graph, p$sign, "violate")$flow
-    violation <- max(outside(g - divergence(flow, p$graph), bound, p$sign))
-    dual <- fused_bound(p, eta, r, b, bound, caps, violation)
   } else {
-    proof <- laplacian_bound(p, eta, r, b, bound, row$lambda2)
-    violation <- max(proof$wrong)
-    dual <- proof$value
+    flow <- 2 * row$lambda2 * p$graph$weight * (b[p$graph$from] - b[p$graph$to])
+  }
+  excess <- outside(g - divergence(flow, p$graph), bound, p$sign)
+  violation <- max(excess)
+  dual <- if (p$penalty == "fused") fused_bound(p, eta, r, b, bound, caps, violation) else {
+    laplacian_bound(p, eta, r, b, bound, row$lambda2, excess)
   }
   c(sign = sum(wrong | (p$u == Inf & b != 0)), slope = max(abs(slope)) / sum(abs(p$null$residual)),
     violation = violation / lambda_unit(p), gap = (primal - dual) / null_objective(p))

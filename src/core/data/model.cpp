@@ -31,7 +31,8 @@ Model::Model(const Design& design, Profile& loss, const Graph& g, VectorXd u, bo
 }
 
 double Model::rounding(const VectorXd& residual) const {
-  return 1e-15 * largest_norm * residual.norm() + std::numeric_limits<double>::min();
+  const double norm = residual.norm();  // overflows where the means are beyond 1e154
+  return 1e-15 * largest_norm * (std::isfinite(norm) ? norm : residual.stableNorm()) + std::numeric_limits<double>::min();
 }
 
 }  // namespace n2gfl
