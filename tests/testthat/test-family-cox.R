@@ -529,3 +529,37 @@ test_that("the warning about the sign speaks of the hazard", {
   expect_warning(n2gfl(p$x, p$y, family = "cox", lambda2 = 0),
                  "only to rise with the hazard, but .* fall: use sign = \"nonpositive\"")
 })
+
+test_that("covariates that the partial likelihood does not see are refused", {
+  withr::local_seed(331)
+  x <- matrix(rnorm(240), 40)
+  site <- rep(1:4, 10)
+  y <- cbind(time = rexp(40) + 0.1, status = rep(1, 40), stratum = site)
+  fit_with <- function(y, z) {
+    n2gfl(x, y, graph_chain(6), family = "cox", sign = "free", covariates = z, lambda1 = 0.1,
+          lambda2 = 0.01)
+  }
+  expect_error(fit_with(y, cbind(site = +(site == 2))), "independent of each other within each")
+  # seen without strata
+  expect_equal(dim(fit_with(y[, 1:2], cbind(site = +(site == 2)))$gamma), c(1, 1))
+  # differs only in rows that are censored before the first event
+  early <- order(y[, "time"])[1:5]
+  y[early, "status"] <- 0
+  z <- cbind(z = replace(numeric(40), early, rnorm(5)))
+  expect_error(fit_with(y[, 1:2], z), "1 column has rank 0")
+})
+
+test_that("times that differ by rounding are tied", {
+  withr::local_seed(332)
+  age <- runif(60, 50, 60)
+  time <- rep(1:20 / 10, 3)
+  x <- matrix(rnorm(240), 60)
+  status <- rbinom(60, 1, 0.7)
+  fit <- function(time) {
+    n2gfl(x, cbind(time = time, status = status), graph_chain(4), family = "cox", sign = "free",
+          lambda1 = 0.01, lambda2 = 0)
+  }
+  rounded <- (age + time) - age
+  expect_gt(length(unique(rounded)), length(unique(time)))
+  expect_equal(fit(rounded)$beta, fit(time)$beta, tolerance = 1e-12)
+})

@@ -120,3 +120,18 @@ test_that("bad counts get one sentence", {
     refusal(assess(fit(c(1, 2, 3, 0, 2, 1), lambda1 = 0.1), x, c(-1, 1, 1, 2, 3, 4)))
   })
 })
+
+test_that("offsets far apart, or too large, are met", {
+  withr::local_seed(333)
+  x <- matrix(rnorm(240), 40)
+  y <- rpois(40, 3)
+  for (far in c(10, 120, 300)) {
+    offset <- rep(c(-far, far), 20)
+    fit <- n2gfl(x, y, graph_chain(6), family = "poisson", offset = offset, lambda1 = 1e6,
+                 lambda2 = 0)
+    top <- max(offset)
+    expect_equal(unname(fit$a0), log(sum(y)) - top - log(sum(exp(offset - top))), tolerance = 1e-10)
+  }
+  expect_error(n2gfl(x, y, graph_chain(6), family = "poisson", offset = rep(1000, 40),
+                     intercept = FALSE), "`offset` must be smaller")
+})
