@@ -64,7 +64,8 @@
 #'   * `"poisson"`: `"deviance"`, `"mse"` or `"mae"`.
 #'   * `"cox"`: `"deviance"` or `"C"` (concordance within the stratum; larger is better). The
 #'     deviance is the grouped one of `cv.glmnet()`: that of all rows minus that of the training
-#'     rows, for the weight of the events held out. Every fold must have an event.
+#'     rows, divided by the weight of the rows held out (glmnet before version 5 divided by that of
+#'     the events held out). Every fold must have an event.
 #'   * `"ordinal"`: `"deviance"`, `"class"`, `"mae"` (by how many levels the most probable one is
 #'     wrong) or `"rps"` (ranked probability score: the mean over the cut points of the Brier score
 #'     of "at most this level").

@@ -337,12 +337,13 @@ cox_residuals <- function(y, link, own, weights, type, fit) {
 
 # ---- measures ------------------------------------------------------------------------------------
 
-# The deviance of all rows minus that of the training rows, divided by the weight of the events held
-# out, as in cv.glmnet(grouped = TRUE). Alone, the rows held out would be compared with few others.
+# The deviance of all rows minus that of the training rows, divided by the weight of the rows held
+# out, as in cv.glmnet(grouped = TRUE) since glmnet 5. Alone, the rows held out would be compared
+# with few others.
 held_out_deviance <- function(y, link, weights, own, held) {
   training <- partial_deviance(response_rows(y, !held), link[!held, , drop = FALSE], weights[!held])
-  events <- sum(weights[held] * y[held, "status"])
-  list(scores = (partial_deviance(y, link, weights) - training) / events, weight = events)
+  weight <- sum(weights[held])
+  list(scores = (partial_deviance(y, link, weights) - training) / weight, weight = weight)
 }
 
 # Rows that had no event up to the time of row i's event, and later or not at all: for censored rows
