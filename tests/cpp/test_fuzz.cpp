@@ -49,6 +49,28 @@ TEST(gaps_of_huge_unpenalised_coefficients_are_not_too_small) {
   for (std::uint32_t seed : {33235u, 5004339u, 9006392u, 9013266u}) check_case(fit, seed);
 }
 
+// Offsets of several hundred: the curvature of the null model is rounding, negative here.
+TEST(the_null_model_of_times_with_large_offsets_is_an_optimum) {
+  for (std::uint32_t seed : {1934u, 16851u}) CHECK(fuzz::fit_case(seed, "cox").wrong.empty());
+}
+
+// Means beyond 1e200: the norm of the residual is not finite, but its rounding is.
+TEST(gradients_of_huge_counts_count_in_the_gap) {
+  for (std::uint32_t seed : {2593u, 16054u, 17999u})
+    CHECK(fuzz::fit_case(seed, "poisson").wrong.empty());
+}
+
+// A covariate that is constant, for losses that ignore constants: what centring leaves is rounding.
+TEST(constant_covariates_of_times_and_levels_get_no_coefficient) {
+  for (std::uint32_t seed : {600u, 745u}) CHECK(fuzz::fit_case(seed, "ordinal").wrong.empty());
+  CHECK(fuzz::fit_case(117, "cox").wrong.empty());
+}
+
+// No feature may enter, but the unpenalised part still has a curvature.
+TEST(an_empty_working_set_is_no_problem) {
+  CHECK(fuzz::fit_case(4, "cox").wrong.empty());
+}
+
 // Data around 1e8 with a spread of 1 and a sign constraint: the values are centred to avoid
 // rounding.
 TEST(graphs_far_from_zero_are_solved) {

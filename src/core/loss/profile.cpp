@@ -114,9 +114,13 @@ Profile::Free Profile::newton_step(const LossPoint& at) {
     hessian.bottomRightCorner(own, own) = at.own_curvature;
   }
   hessian.diagonal().array() += 1e-14 * hessian.diagonal().maxCoeff() + 1e-300;
-  Free step = as_free(hessian.ldlt().solve(gradient(at)));
+  const VectorXd downhill = gradient(at);
+  const VectorXd newton = hessian.ldlt().solve(downhill);
+  // Rounding can make a tiny curvature negative; Newton's step would then go uphill.
+  const bool uphill = newton.dot(downhill) < 0;
+  Free step = as_free(uphill ? downhill : newton);
   const double size = size_of(step);
-  if (!(size <= longest_step_)) {
+  if (uphill || !(size <= longest_step_)) {
     const double share = std::isfinite(size) ? longest_step_ / size : 0.0;
     step.coef *= share;
     step.own *= share;
