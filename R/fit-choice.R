@@ -68,16 +68,6 @@ full_fit <- function(object) {
 # What an object keeps under this name, such as "graph" or "space": itself, or in the fit inside.
 kept_in <- function(object, name) object[[name]] %or% fit_inside(object)[[name]]
 
-# The row of lambda.es: the smallest ES among the rows within one standard error of the best score
-# that have no more regions than the best row.
-choose_es <- function(cvm, cvsd, grid, index_min, es_fit, bigger_is_better) {
-  loss <- if (bigger_is_better) cvm[index_min] - cvm else cvm - cvm[index_min]
-  near <- loss <= cvsd[index_min] & grid$df <= grid$df[index_min]
-  rows <- which(near & !is.na(es_fit))
-  if (!length(rows)) return(index_min)
-  rows[order(es_fit[rows], -grid$lambda2[rows], -grid$lambda1[rows])[1]]
-}
-
 # ---- rows by their penalties or numbers ----------------------------------------------------------
 
 # The rows of the grid that `s` or `row` ask for; all of them, if neither is given. `exact`: should
