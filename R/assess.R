@@ -76,7 +76,7 @@
 #'   in [n2gfl()]; covariates are taken from that table as the fit needs them. `NULL` for the
 #'   held-out predictions.
 #' @param s,row Which row of the grid, see [coef.n2gfl()]: one. For a cross-validation
-#'   `"lambda.min"`, `"lambda.1se"` or `"lambda.es"`; by default `"lambda.min"`.
+#'   `"lambda.min"`, `"lambda.1se"`, `"lambda.es"` or `"lambda.stable"`, the default.
 #' @param nested Use the predictions of the outer folds? By default, if the cross-validation has
 #'   them and the row is not given by a number.
 #' @param threshold The modelled class is predicted where its probability exceeds this. For classes
@@ -215,7 +215,7 @@ held_out_sample <- function(object, s, row, nested) {
   by_name <- is.null(row) && (is.null(s) || is.character(s))
   at <- map_row(object, s, row)
   if (use_nested(nested, object, by_name)) {
-    chosen <- choice_names[pmatch(s %or% default_choice, choice_names)]
+    chosen <- match_choice_name(s %or% usual_choice(object))
     column <- sub("lambda.", "", chosen, fixed = TRUE)
     fold <- as.matrix(object$foldid)[, 1, drop = FALSE]
     return(new_assess_sample(unname(object$nested$link[, column, drop = FALSE]), object$y,
@@ -248,7 +248,7 @@ use_nested <- function(nested, object, by_name) {
   }
   if (nested && !by_name) {
     stop_bad("`nested` must be FALSE for a row that is given by numbers: every outer fold ",
-             "chose its own row by \"lambda.min\", \"lambda.1se\" or \"lambda.es\".")
+             "chose its own row by one of ", quoted(choice_names), ".")
   }
   nested
 }

@@ -1,17 +1,25 @@
 # Which rows of its grid a cross-validation chooses.
 
-# Adds scores, stability over the folds, and the rows of the grid that these choose.
-choose_penalties <- function(cv, view, measure) {
-  score <- summarise_scores(cv$scores)
+# Adds scores, stability over the folds, the rows within one standard error of the best (`near`),
+# and the rows that are chosen (`index`). `cv` has `full` and `folds`; other fields are made again.
+choose_penalties <- function(cv, view, plan, how) {
+  measure <- how$measure
+  links <- held_out_links(cv$folds, plan, length(cv$full$lambda1))
+  scores <- repeat_scores(cv$folds, links, plan, view, measure)
+  score <- summarise_scores(scores)
   stable <- stability_columns(cv$folds, view$data$x, view$data$weights)
   larger <- larger_is_better(measure)
   best <- best_row(score$cvm, cv$full, larger)
+  near <- within_one_se(score, best, larger)
+  choice <- choose_stable(cv$full, score, stable$es[, "fit"], larger, how$rule)
   index <- c(
-    min = best, `1se` = sparsest_row(within_one_se(score, best, larger), cv$full),
+    min = best, `1se` = sparsest_row(near, cv$full),
     es = choose_es(score$cvm, score$cvsd, as.data.frame(cv$full[c("lambda1", "lambda2", "df")]),
-                   best, unname(stable$es[, "fit"]), larger)
+                   best, unname(stable$es[, "fit"]), larger),
+    stable = choice$row
   )
-  c(cv, score, stable, list(index = index))
+  c(cv[c("full", "folds")], list(links = links), score, stable,
+    list(near = near, index = index, stable = choice[c("share", "reason")]))
 }
 
 # Ties go to the larger lambda2, then to the larger lambda1.
@@ -71,4 +79,110 @@ beyond <- function(values, least = 2) {
   if (!is.finite(ratio)) ratio <- least
   ratio <- if (ratio > 1) max(ratio, least) else min(ratio, 1 / least)
   signif(values[1] * ratio, 2)
+}
+
+# ---- lambda.stable -------------------------------------------------------------------------------
+
+#' How `lambda.stable` is chosen
+#'
+#' The knobs of the rule by which [cv.n2gfl()] chooses `lambda.stable`, the row of the grid whose
+#' map is reported by default. The defaults need no change for most data.
+#'
+#' @details
+#' The best score and the most stable row are both noisy: when a few subjects are exchanged, they
+#' jump to other penalties, and the map jumps with them. The rule therefore looks at all rows that
+#' are about as accurate as the best one and takes their centre:
+#'
+#' 1. The score, its standard error and the logarithm of the estimation stability ([ES()] in its
+#'    "fit" form on centred `x`) are smoothed over the logarithms of both penalties, by local
+#'    regression ([stats::loess()]) with `span`.
+#' 2. A row counts by \eqn{\exp(-z^2 / 2)}{exp(-z^2 / 2)}, where \eqn{z} is by how many times
+#'    `within` standard errors its smooth score is worse than the best, and by
+#'    \eqn{ES^{-1/t}}{ES^(-1 / t)} with \eqn{t} = `tolerance`: a small tolerance prefers the most
+#'    stable rows more strictly. With `size.weight` \eqn{q > 0}, \eqn{ES} is multiplied by the
+#'    \eqn{q}-th power of the number of features, which prefers small maps. Rows with \eqn{z > 2},
+#'    rows without features and rows with more than the share `max.share` of all features do not
+#'    count. A hard limit at one standard error would make the centre jump: rows would enter and
+#'    leave as a whole.
+#' 3. `lambda.stable` is the row that is closest to the weighted mean of their logarithms.
+#'
+#' A map of all features is always stable, and says nothing about where an effect is. `max.share`
+#' keeps it out; if the most stable rows are larger than that, [print()] says so: the effect is
+#' global. The subjects' mean as a covariate (`covariates = ~ global`) then shows what is local
+#' beyond it.
+#'
+#' If a model without features is within one standard error of the best one, the data are no
+#' evidence for any map. `lambda.stable` is then a row with an empty map, and [print()] says so.
+#' @param within How many standard errors a row may be worse than the best.
+#' @param tolerance How much less stable rows count, a positive number: see *Details*.
+#' @param size.weight How much small maps are preferred, a nonnegative number.
+#' @param max.share The largest share of all features that a map may have, at most 1.
+#' @param span Share of the rows of the grid that each point of the smooth surfaces is computed
+#'   from.
+#' @return A list of class `n2gfl_rule`, for the argument `rule` of [cv.n2gfl()].
+#' @seealso [cv.n2gfl()]
+#' @examples
+#' stable_rule(max.share = 0.25)
+#' @export
+stable_rule <- function(within = 1, tolerance = 0.1, size.weight = 0, max.share = 0.5, span = 0.5) {
+  within <- check_positive(within, "within")
+  tolerance <- check_positive(tolerance, "tolerance")
+  max.share <- check_share(max.share, "max.share")
+  span <- check_share(span, "span")
+  if (!is_number(size.weight) || size.weight < 0 || size.weight == Inf) {
+    stop_bad("`size.weight` must be a nonnegative number, not ", describe(size.weight), ".")
+  }
+  structure(list(within = within, tolerance = tolerance, size.weight = size.weight,
+                 max.share = max.share, span = span), class = "n2gfl_rule")
+}
+
+check_rule <- function(rule) {
+  if (!inherits(rule, "n2gfl_rule")) {
+    stop_bad("`rule` must be made by stable_rule(), not ", describe(rule), ".")
+  }
+  rule
+}
+
+# list(row, share, reason). `share` of the features is in the most stable map of those that are
+# accurate enough, whatever its size. `reason` is NULL, or why the row is not the centre of the
+# stable ones: "no evidence" if no map is better than none, "size" if `max.share` ruled out all that
+# are accurate enough.
+choose_stable <- function(full, score, es, larger, rule) {
+  sign <- if (larger) -1 else 1
+  d <- nrow(full$beta)
+  plane <- grid_plane(full$lambda1, full$lambda2)
+  loss <- smooth_over_grid(sign * score$cvm, plane, rule$span)
+  error <- smooth_over_grid(score$cvsd, plane, rule$span)
+  unstable <- log_unstable(es, full$nonzero, plane, rule)
+  best <- which.min(loss)
+  z <- (loss - loss[best]) / (rule$within * max(error[best], .Machine$double.xmin))
+  empty <- full$nonzero == 0
+  if (any(z[empty] <= 1)) {
+    return(list(row = which(empty)[which.min(z[empty])], share = 0, reason = "no evidence"))
+  }
+  near <- which(z <= 2 & !empty & is.finite(unstable))
+  if (!length(near)) return(list(row = best, share = full$nonzero[best] / d, reason = NULL))
+  most_stable <- near[which.min(unstable[near])]
+  small <- which(!empty & full$nonzero <= rule$max.share * d)
+  inside <- intersect(near, small)
+  row <- if (length(inside)) centre_row(inside, z, unstable, plane, rule) else {
+    if (length(small)) small[which.min(loss[small])] else best
+  }
+  list(row = row, share = full$nonzero[most_stable] / d, reason = if (!length(inside)) "size")
+}
+
+# The logarithm of ES on its smooth surface; NA where ES is not defined.
+log_unstable <- function(es, nonzero, plane, rule) {
+  value <- ifelse(nonzero > 0, log(pmax(es, 1e-12)), NA_real_)
+  smooth_over_grid(value, plane, rule$span) + rule$size.weight * log(pmax(nonzero, 1))
+}
+
+# The row closest to the weighted mean of the positions of `rows`.
+centre_row <- function(rows, z, unstable, plane, rule) {
+  weight <- plane$area[rows] * exp(-z[rows]^2 / 2) *
+    exp(-(unstable[rows] - min(unstable[rows])) / rule$tolerance)
+  x <- stats::weighted.mean(plane$x[rows], weight)
+  y <- stats::weighted.mean(plane$y[rows], weight)
+  distance <- (plane$x[rows] - x)^2 + (plane$y[rows] - y)^2
+  rows[which.min(distance)]
 }

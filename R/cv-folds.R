@@ -17,16 +17,16 @@ check_folds <- function(problem, nfolds, foldid, group, nrepeats, nested) {
                ") when that is given, not ", nrepeats, ".")
     }
   }
-  inner <- if (nested) inner_folds(strata, foldid[, 1], group, used)
+  inner <- if (nested) inner_folds(strata, foldid[, 1], group, used, ncol(foldid))
   list(foldid = foldid, inner = inner)
 }
 
-# For each outer fold, the inner folds of its training rows: as many as there are outer folds, or as
-# many as there are rows or groups; 0 = held out.
-inner_folds <- function(strata, foldid, group, used) {
+# For each outer fold, the inner folds of its training rows, a matrix with a column per repeat: as
+# many as there are outer folds, or as many as there are rows or groups; 0 = held out.
+inner_folds <- function(strata, foldid, group, used, nrepeats) {
   lapply(seq_len(max(foldid)), function(k) {
     train <- which(foldid != k)
-    inner <- integer(length(strata))
+    inner <- matrix(0L, length(strata), nrepeats)
     within <- if (!is.null(group)) droplevels(group[train])
     most <- if (is.null(within)) sum(used[train]) else length(unique(within[used[train]]))
     if (most < 2) {
@@ -34,7 +34,10 @@ inner_folds <- function(strata, foldid, group, used) {
                " or more outside of every fold, but without fold ", k, " there is only ",
                if (is.null(group)) most else quoted(unique(within[used[train]])), ".")
     }
-    inner[train] <- weighted_folds(strata[train], min(max(foldid), most), within, used[train])
+    count <- min(max(foldid), most)
+    for (k in seq_len(nrepeats)) {
+      inner[train, k] <- weighted_folds(strata[train], count, within, used[train])
+    }
     inner
   })
 }
@@ -103,8 +106,8 @@ check_fold_view <- function(problem, weights, name) {
   }, error = function(e) stop_bad("Without fold ", name, ", ", conditionMessage(e)))
 }
 
-cv_key <- function(problem, folds, group, about) {
-  work_key(problem[c("data", "control", "lambda1", "lambda2")], about$measure, about$drawn,
+cv_key <- function(problem, folds, group, about, rule) {
+  work_key(problem[c("data", "control", "lambda1", "lambda2")], about$measure, rule, about$drawn,
            if (about$drawn) list(dim(folds$foldid), max(folds$foldid)) else folds$foldid,
            is.null(folds$inner), as.integer(group))
 }

@@ -1,21 +1,41 @@
 # The work of a cross-validation: the fit to all rows, the fits without each fold, their predictions
 # of the rows held out, and what is said of fits that did not converge.
 
-# The fit to all rows of a view, the fits without each fold, and what they choose.
-cross_validate <- function(view, plan, measure, store = NULL, progress = NULL, alive = "") {
-  full <- fit_all_rows(view, store, progress, alive)
-  folds <- run_plan(view, plan, fit_fold, grid = full[c("lambda1", "lambda2")], measure = measure,
-                    weights = view$data$weights, checkpoint = store, progress = progress,
-                    alive = alive)
-  links <- held_out_links(folds, plan, length(full$lambda1))
-  foldid <- plan$from$foldid
-  scores <- lapply(seq_len(ncol(foldid)), function(k) {
-    used <- foldid[, k] > 0
-    fold_scores(measure, matrix(links[used, , k], sum(used)),
-                response_rows(view$data$y, used), view$data$weights[used], foldid[used, k],
-                view$control$family, folds[repeat_of(plan) == k])
-  })
-  choose_penalties(list(full = full, folds = folds, links = links, scores = scores), view, measure)
+# The fit to all rows of a view, the fits without each fold, and what they choose. The grid refines
+# itself in rounds, unless the user gave `lambda2`, see cv-refine.R. `how`: how predictions are
+# scored (`measure`) and how a map is chosen (`rule`).
+cross_validate <- function(view, plan, how, store = NULL, progress = NULL, alive = "") {
+  work <- list(plan = plan, how = how, store = store, progress = progress, alive = alive)
+  search <- start_search(view)
+  if (is.null(search)) {
+    return(choose_penalties(fit_round(view, work), view, plan, how))
+  }
+  first <- fit_round(coarse_view(view, search), work, pieces = search$spent)
+  cv <- choose_penalties(first, view, plan, how)
+  before <- NULL
+  round <- 1
+  while (length(paths <- paths_to_add(cv, view, search, before))) {
+    round <- round + 1
+    before <- chosen_penalties(cv)
+    more <- fit_round(view, work, join_paths(paths), length(paths), paste(", round", round))
+    cv <- choose_penalties(join_rounds(cv, more), view, plan, how)
+    search$spent <- search$spent + length(paths)
+  }
+  skip_pieces(progress, (search$budget - search$spent) * plan_size(plan))
+  cv
+}
+
+# One round: list(full, folds) at the rows of `grid`, or at the view's own penalties. Its fits count
+# as so many `pieces` each; its name `round` is part of the names of its pieces.
+fit_round <- function(view, work, grid = NULL, pieces = 1, round = "") {
+  full <- fit_all_rows(view, work$store, work$progress, work$alive, grid, pieces, round)
+  plan <- work$plan
+  names(plan$runs) <- paste0(names(plan$runs), round)
+  folds <- run_plan(view, plan, fit_fold, grid = full[c("lambda1", "lambda2")],
+                    measure = work$how$measure, weights = view$data$weights,
+                    checkpoint = work$store, progress = work$progress, alive = work$alive,
+                    times = pieces)
+  list(full = full, folds = stats::setNames(folds, names(work$plan$runs)))
 }
 
 # `weights`: those of the problem of which `view` leaves the fold out.
@@ -38,6 +58,17 @@ held_out_links <- function(folds, plan, rows) {
   which_repeat <- repeat_of(plan)
   for (k in seq_along(folds)) links[folds[[k]]$held, , which_repeat[k]] <- folds[[k]]$link
   links
+}
+
+# For each repeat what fold_scores() gives.
+repeat_scores <- function(folds, links, plan, view, measure) {
+  foldid <- plan$from$foldid
+  lapply(seq_len(ncol(foldid)), function(k) {
+    used <- foldid[, k] > 0
+    fold_scores(measure, matrix(links[used, , k], sum(used)),
+                response_rows(view$data$y, used), view$data$weights[used], foldid[used, k],
+                view$control$family, folds[repeat_of(plan) == k])
+  })
 }
 
 # The repeat to which each run belongs.

@@ -2,10 +2,10 @@
 #'
 #' Fits the path of [n2gfl()] once on all data and once for each fold without its rows, scores the
 #' held-out predictions, and picks penalties: the best score, the sparsest fit that is as good
-#' within one standard error, and the most stable one.
+#' within one standard error, and stable ones, whose map can be expected to come back.
 #'
 #' @details
-#' The grid of penalties comes from all data and is shared by the folds. A fold is a set of
+#' The grid of penalties comes from all data and is shared by the folds; see *The grid*. A fold is a set of
 #' observation weights that are 0 for the rows held out: neither `x` nor its rows are copied, and
 #' centring, scaling, screening and the coding of covariates use the training rows only.
 #'
@@ -20,13 +20,15 @@
 #' * `lambda.1se`: the sparsest row whose `cvm` is within one standard error of the best. Sparser
 #'   means fewer regions (`df`), then fewer features; ties go to the larger `lambda2`, then the
 #'   larger `lambda1`.
-#' * `lambda.es`: the most stable row, by the estimation stability [ES()] in its "fit" form on
-#'   centred `x`, among those within one standard error of the best that have no more regions than
-#'   `lambda.min`. It often selects the same features again when the data change a little, and costs
-#'   at most one standard error of accuracy. Check its number of features: a map that contains all
+#' * `lambda.es`: the rule of Lim and Yu (2016): the most stable row, by the estimation stability
+#'   [ES()] in its "fit" form on centred `x`, among those within one standard error of the best that
+#'   have no more regions than `lambda.min`. Check its number of features: a map that contains all
 #'   features is stable, too.
+#' * `lambda.stable`: the centre of the rows that are about as accurate as the best one, more stable
+#'   rows counting more, with at most half of the features. [stable_rule()] says how, and has the
+#'   knobs. Unlike the other three it does not jump when a few observations are exchanged.
 #'
-#' `coef()`, `predict()`, maps, tables and pictures use `lambda.min` unless `s` or `row` is given.
+#' `coef()`, `predict()`, maps, tables and pictures use `lambda.stable` unless `s` or `row` is given.
 #' (glmnet uses `lambda.1se`. With fusion the sparsest row is the one with the fewest regions, which
 #' can be a single region with more features than `lambda.min` has; `print()` says when that is so.)
 #'
@@ -34,6 +36,30 @@
 #' `nested = TRUE` repeats the whole procedure, grid and choice of penalties included, inside each
 #' fold's training rows and scores it on the rows held out: an honest estimate. It takes about
 #' `nfolds` times as long.
+#'
+#' @section The grid:
+#' With `lambda2 = NULL` the grid refines itself in rounds. The first round is a coarse sweep: five
+#' `lambda2` from 0.3 times [lambda_max()] at `lambda2 = 0` down to a hundredth of that, and 0, each
+#' with about half of `nlambda1` values of `lambda1`. Each further round adds at most a third of the
+#' paths that are left in the budget: with a larger `lambda2` if the best row or `lambda.stable` has
+#' the largest one and a larger one would still change the map; with smaller `lambda1` if one of
+#' them lies at the end of its path; between two `lambda2`, one of which has a row within one
+#' standard error of the best; and between the `lambda1` of these two rows. New paths have
+#' `lambda1` twice as close where their neighbours are within one standard error. It ends when a
+#' round does not change the two rows, or when the budget `nlambda2` is spent (12 paths, if it is not
+#' given; a path is one `lambda2`, or an addition to one). The columns of the grid are therefore not
+#' equally long; pictures take it as it is. With a `lambda2` of your own the grid is fixed.
+#'
+#' @section Stability of the procedure:
+#' The stability that [stability()] measures over the folds of a cross-validation belongs to fixed
+#' penalties. Whoever repeats a study chooses penalties again, and the map depends on that choice:
+#' the figure at fixed penalties is too kind. `nested = TRUE` measures the stability of the whole
+#' procedure: every outer fold makes its own grid and chooses its own penalties, and `nested$maps`
+#' are the maps that they would have reported. `nested$stability` has a row for each way to choose:
+#' the number of features (median, `least`, `most`), [mDC()], Nogueira's measure with its interval,
+#' Dice's, also of maps dilated by one neighbour, and [ES()]. `print()` and `summary()` show it
+#' beside the accuracy, `plot(type = "tradeoff")` draws both, and `stability(nested = TRUE)` has all
+#' measures.
 #'
 #' @section Parallel and interrupted runs:
 #' Folds, repeats and outer folds run in parallel when a [future::plan()] is set; all plans give
@@ -77,22 +103,31 @@
 #'   matrix with one column per repeat; `NULL` draws folds with [make_folds()].
 #' @param group A vector with one value per row of `x`: rows with the same value, such as a
 #'   subject's or a site's, stay in one fold.
-#' @param nrepeats How many times to draw folds and cross-validate, when `foldid` is `NULL`.
-#' @param nested Also compute an honest estimate of the score? See *Which penalties*.
+#' @param nrepeats How many times to draw folds and cross-validate, when `foldid` is `NULL`. More
+#'   than one steadies the choice of penalties: scores and stability are averaged over the repeats,
+#'   inside of outer folds as well.
+#' @param nested Also compute an honest estimate of score and stability? See *Which penalties* and
+#'   *Stability of the procedure*.
+#' @param rule How `lambda.stable` is chosen, see [stable_rule()].
 #' @param keep Keep the held-out predictions, as `fit.preval`?
 #' @param checkpoint Name of a folder where finished folds are kept, or `NULL`. Use a folder that
 #'   others can write to only if you trust them: see *Parallel and interrupted runs*.
 #' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*. A
 #'   cross-validation counts the paths to fit: one to all rows, one for each fold and, if `nested`,
-#'   those of each outer fold.
+#'   those of each outer fold, each as many times as `lambda2` has values when the package chooses
+#'   them.
 #' @return A list of class `n2gfl_cv`; L is the number of rows of `grid`.
 #'   \item{cvm, cvsd, cvup, cvlo}{Mean score, its standard error, and the mean plus and minus it,
 #'     one for each row of `grid`.}
 #'   \item{nzero}{Nonzero coefficients of the fits to all data.}
 #'   \item{grid}{The table of the fits to all data, see [n2gfl()].}
 #'   \item{es, mdc}{Stability over the folds: a matrix with both forms of [ES()], and [mDC()].}
-#'   \item{lambda.min, lambda.1se, lambda.es}{Chosen penalties, `c(lambda1 = , lambda2 = )`.}
+#'   \item{lambda.min, lambda.1se, lambda.es, lambda.stable}{Chosen penalties,
+#'     `c(lambda1 = , lambda2 = )`.}
 #'   \item{index}{Their rows of `grid`.}
+#'   \item{stable, rule}{What limited `lambda.stable`: a list with the `share` of the features that
+#'     the most stable of the accurate maps has, and the `reason` if there is no stable row (`"no
+#'     evidence"` for any map, or the `"size"` of all of them); the rule.}
 #'   \item{edge}{Which edges of the grid the best row lies on, and what to pass to extend it.}
 #'   \item{type.measure, name}{The measure and its label.}
 #'   \item{foldid}{The folds: a vector, or a matrix with one column per repeat.}
@@ -101,14 +136,15 @@
 #'   \item{fit.preval}{With `keep`: held-out linear predictors, a matrix with L columns, or an array
 #'     whose third index is the repeat.}
 #'   \item{held.out}{Held-out linear predictors at the chosen rows: a matrix with columns `min`,
-#'     `1se` and `es`, or an array whose third index is the repeat. [assess()] reads it.}
+#'     `1se`, `es` and `stable`, or an array whose third index is the repeat. [assess()] reads it.}
 #'   \item{y, weights}{The response as numbers (for classes, 1 is the modelled class and 0 the other
 #'     one; for ordered classes the number of the level; for times a matrix); the weights rescaled
 #'     to mean 1, or `NULL`.}
 #'   \item{n2gfl.fit}{The fit to all data.}
 #'   \item{nested}{With `nested`: a list with `estimate` (a data frame with the score `cvm` and its
-#'     standard error `cvsd` for each way to choose), `lambda` (what each outer fold chose), `link`
-#'     (its held-out linear predictors) and, for `"ordinal"`, `own` (its cut points).}
+#'     standard error `cvsd` for each way to choose), `stability` (see *Stability of the procedure*),
+#'     `lambda` (what each outer fold chose), `link` (its held-out linear predictors), `maps` (for
+#'     each way to choose a sparse matrix with one column per outer fold) and, for `"ordinal"`, `own` (its cut points).}
 #' @references
 #' Lim, C. and Yu, B. (2016). Estimation Stability with Cross-Validation (ESCV). *Journal of
 #' Computational and Graphical Statistics* 25, 464--492.
@@ -119,14 +155,16 @@
 #' y <- rowSums(x[, 5:9]) + rnorm(60)
 #' cvfit <- cv.n2gfl(x, y, graph_chain(30), lambda2 = c(0.2, 0.02), nlambda1 = 10, nfolds = 5)
 #' cvfit
-#' cvfit$lambda.1se
+#' cvfit$lambda.stable
 #' @export
 cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds = 10, foldid = NULL,
-                     group = NULL, nrepeats = 1, nested = FALSE, keep = FALSE, checkpoint = NULL,
-                     trace.it = 0) {
+                     group = NULL, nrepeats = 1, nested = FALSE, rule = stable_rule(),
+                     keep = FALSE, checkpoint = NULL, trace.it = 0) {
   given <- check_dots(...)
   call <- call_without_data(match.call(), "cv.n2gfl")
+  if (is.null(given$nlambda2)) given$nlambda2 <- default_budget
   problem <- check_problem(fit_arguments(c(list(x = x, y = y, graph = graph), given)))
+  rule <- check_rule(rule)
   measure <- match_measure(type.measure, problem$control$family)
   nested <- check_flag(nested, "nested")
   keep <- check_flag(keep, "keep")
@@ -143,20 +181,21 @@ cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds =
   }
 
   resumed <- resume_plan(new_plan("folds", folds), checkpoint,
-                         cv_key(problem, folds, group, about))
+                         cv_key(problem, folds, group, about, rule))
   plan <- resumed$plan
+  how <- list(measure = measure, rule = rule)
   check_plan(problem, plan, about)
   outer <- if (nested) new_plan("outer folds", plan$from)
   if (nested) check_plan(problem, outer, about)
-  pieces <- 1 + sum(plan_pieces(plan), plan_pieces(outer))
+  pieces <- path_units(problem) * (plan_size(plan) + sum(plan_pieces(outer)))
   progress <- start_progress("Cross-validation", pieces, trace)
   on.exit(end_progress(progress), add = TRUE)
-  cv <- cross_validate(problem_at(problem), plan, measure, resumed$store, progress)
+  cv <- cross_validate(problem_at(problem), plan, how, resumed$store, progress)
   warn_wrong_sign(cv$full$effects, problem)
   warn_not_converged(cv$full, problem$control)
   warn_folds_not_converged(cv$folds)
-  object <- new_cv(cv, problem, plan$from$foldid, measure, keep, call)
-  if (nested) object$nested <- nested_cv(problem, outer, measure, resumed$store, progress)
+  object <- new_cv(cv, problem, plan$from$foldid, how, keep, call)
+  if (nested) object$nested <- nested_cv(problem, outer, how, resumed$store, progress)
   object
 }
 
@@ -184,7 +223,7 @@ stop_unknown_argument <- function(given, known) {
 
 # ---- the object ----------------------------------------------------------------------------------
 
-new_cv <- function(cv, problem, foldid, measure, keep, call) {
+new_cv <- function(cv, problem, foldid, how, keep, call) {
   fit <- new_fit(cv$full, problem, fit_call(call))
   lambda <- function(row) unlist(fit$grid[row, c("lambda1", "lambda2")])
   repeats <- ncol(foldid)
@@ -192,10 +231,11 @@ new_cv <- function(cv, problem, foldid, measure, keep, call) {
     list(call = call, grid = fit$grid, cvm = cv$cvm, cvsd = cv$cvsd, cvup = cv$cvm + cv$cvsd,
          cvlo = cv$cvm - cv$cvsd, nzero = fit$grid$nonzero, es = cv$es, mdc = cv$mdc,
          lambda.min = lambda(cv$index[["min"]]), lambda.1se = lambda(cv$index[["1se"]]),
-         lambda.es = lambda(cv$index[["es"]]), index = cv$index,
+         lambda.es = lambda(cv$index[["es"]]), lambda.stable = lambda(cv$index[["stable"]]),
+         index = cv$index, stable = cv$stable, rule = how$rule,
          edge = grid_edges(fit$grid, cv$index[["min"]], made = !length(problem$lambda1)),
-         type.measure = measure,
-         name = measure_label(measure, fit$family), foldid = drop(foldid),
+         type.measure = how$measure,
+         name = measure_label(how$measure, fit$family), foldid = drop(foldid),
          fold.fits = lapply(cv$folds, run_fields),
          fit.preval = if (keep) if (repeats > 1) cv$links else matrix(cv$links, nrow(cv$links)),
          held.out = chosen_links(cv$links, cv$index),

@@ -3,11 +3,12 @@
 # else.
 
 # The row that `s = NULL` means for a cross-validation. Not glmnet's "lambda.1se": counted in
-# regions, the sparsest row can be one region that fills the whole mask.
-default_choice <- "lambda.min"
+# regions, the sparsest row can be one region that fills the whole mask. Not "lambda.min": it jumps
+# when the data change a little, and the map with it.
+default_choice <- "lambda.stable"
 
 # The names that `s` can be, in the order in which tables list them.
-choice_names <- c("lambda.min", "lambda.1se", "lambda.es")
+choice_names <- c("lambda.min", "lambda.1se", "lambda.es", "lambda.stable")
 
 is_cv <- function(object) inherits(object, "n2gfl_cv")
 
@@ -15,19 +16,31 @@ is_selection <- function(object) inherits(object, "n2gfl_stability_selection")
 
 # What a cross-validation's `s` and `row` mean for its fit: list(s, row), one of them NULL.
 cv_choice <- function(object, s = NULL, row = NULL) {
-  if (is.null(s) && is.null(row)) s <- default_choice
+  if (is.null(s) && is.null(row)) s <- usual_choice(object)
   if (!is.character(s)) return(list(s = s, row = row))
   if (!is.null(row)) stop_bad("`s` and `row` must not both be given.")
-  if (length(s) != 1 || is.na(pmatch(s, choice_names))) {
-    stop_bad("`s` must be one of ", quoted(choice_names), ", not ", describe(s), ".")
-  }
-  s <- choice_names[pmatch(s, choice_names)]
+  s <- match_choice_name(s)
   index <- object$index[sub("lambda.", "", s, fixed = TRUE)]
   if (is.na(index)) {
-    stop_bad("`s` must be \"lambda.1se\" or \"lambda.min\" here, not \"", s,
-             "\", because the cross-validation has no such row.")
+    known <- paste0("lambda.", names(object$index)[!is.na(object$index)])
+    stop_bad("`s` must be one of ", quoted(known), " here, not ", quoted(s),
+             ", because the cross-validation has no such row.")
   }
   list(s = NULL, row = index[[1]])
+}
+
+# The default for an object. One that an older version saved has no row of that name.
+usual_choice <- function(object) {
+  if (sub("lambda.", "", default_choice, fixed = TRUE) %in% names(object$index)) default_choice else
+    "lambda.min"
+}
+
+# The full name, of the beginning of one.
+match_choice_name <- function(s) {
+  if (!is.character(s) || length(s) != 1 || is.na(pmatch(s, choice_names))) {
+    stop_bad("`s` must be one of ", quoted(choice_names), ", not ", describe(s), ".")
+  }
+  choice_names[pmatch(s, choice_names)]
 }
 
 # The one row of the grid that `s` or `row` means, for a map or a table.
@@ -157,14 +170,15 @@ choice_title <- function(object, row) {
            lambda[2] == .(lambda[[2]]))
 }
 
-# Notes on chosen rows that may surprise the user: a row without features, or a "sparsest" row with
-# more features than the best row.
+# Notes on chosen rows that may surprise the user: a row without features, a "sparsest" row with
+# more features than the best row, a most stable map that is nearly everywhere.
 choice_notes <- function(object) {
   index <- object$index[!is.na(object$index)]
   nonzero <- stats::setNames(object$grid$nonzero[index], paste0("lambda.", names(index)))
   empty <- names(nonzero)[nonzero == 0]
   more <- "lambda.1se" %in% names(nonzero) && nonzero[["lambda.1se"]] > nonzero[["lambda.min"]]
   c(
+    stable_notes(object),
     if (length(empty)) {
       paste0(paste(empty, collapse = ", "), ": no feature is selected, the map is empty.")
     },
@@ -174,3 +188,27 @@ choice_notes <- function(object) {
     }
   )
 }
+
+# What limits the choice of lambda.stable. An object of an older version says nothing of it.
+stable_notes <- function(object) {
+  share <- object$stable$share
+  reason <- object$stable$reason %or% ""
+  limit <- object$rule$max.share
+  whole <- if (is.null(kept_in(object, "space"))) "features" else "mask"
+  c(
+    if (reason == "no evidence") {
+      paste("No fit is better than the model without features by more than one standard error: the",
+            "data are no evidence for a map.")
+    },
+    if (!is.null(share) && share > limit) {
+      paste0("The most stable fit uses ", percent(share), " of the ", whole, ": the effect is ",
+             "global; `covariates = ~ global` shows what is local beyond it.")
+    },
+    if (reason == "size") {
+      paste0("All fits that are about as accurate as the best use more than ", percent(limit),
+             " of the ", whole, "; lambda.stable is the most accurate of the smaller ones.")
+    }
+  )
+}
+
+percent <- function(share) paste(round(100 * share), "%")

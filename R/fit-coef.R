@@ -10,9 +10,9 @@
 #'   fit. Penalties that are not in the grid are an error, unless `exact = TRUE`: there is no
 #'   interpolation, because it would destroy the sparsity and the regions.
 #'
-#'   For a cross-validation also `"lambda.min"`, `"lambda.1se"` or `"lambda.es"`; there `NULL` means
-#'   `"lambda.min"`, the default of all functions that read a cross-validation (unlike glmnet's
-#'   `"lambda.1se"`; see *Which penalties* in [cv.n2gfl()]).
+#'   For a cross-validation also `"lambda.min"`, `"lambda.1se"`, `"lambda.es"` or `"lambda.stable"`;
+#'   there `NULL` means `"lambda.stable"`, the default of all functions that read a cross-validation
+#'   (unlike glmnet's `"lambda.1se"`; see *Which penalties* in [cv.n2gfl()]).
 #' @param row Numbers of rows of `object$grid`, another way to choose fits.
 #' @param exact Fit at those `s` that are not in the grid? See *Data*.
 #' @param refit Estimate the coefficients again on the regions that were selected, without

@@ -43,10 +43,12 @@ print.n2gfl <- function(x, digits = max(3, getOption("digits") - 3), rows = 40, 
 #' @return `x`, invisibly.
 #' @details
 #' The table has a line for each choice: `min` (the best row), `1se` (the sparsest within one
-#' standard error) and `es` (the most stable one). Its columns are the row of the grid, the
-#' penalties, `df` (the number of regions), `nonzero` (coefficients), the measure and its standard
-#' error `SE`. With `nested = TRUE` the columns `Nested` and `SE` follow: the score of this way to
-#' choose on data that had no part in the choice. The grid's own scores are optimistically biased.
+#' standard error), `es` (that of Lim and Yu) and `stable` (the centre of the stable ones). Its
+#' columns are the row of the grid, the penalties, `df` (the number of regions), `nonzero`
+#' (coefficients), the measure and its standard error `SE`. With `nested = TRUE` the columns
+#' `Nested` and `SE` follow: the score of this way to choose on data that had no part in the choice.
+#' The grid's own scores are optimistically biased. A second table says how stable the maps of this
+#' way to choose are, over the outer folds: see *Stability of the procedure* in [cv.n2gfl()].
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 20), 60)
@@ -60,12 +62,28 @@ print.n2gfl_cv <- function(x, digits = max(3, getOption("digits") - 3), ...) {
   if (!is.null(x$nested)) {
     cat("\n\"Measure\" is optimistically biased, because the same data chose the row.\n",
         "\"Nested\" is an honest estimate, from folds that had no part in the choice.\n", sep = "")
+    print_procedure(x$nested$stability, digits)
   }
-  cat("\nThe default of `s` is \"", default_choice, "\": ",
+  cat("\nThe default of `s` is \"", usual_choice(x), "\": ",
       lambda_text(x$grid[cv_choice(x)$row, ]), ".\n", sep = "")
   print_notes(choice_notes(x))
   print_edge(x$edge)
   invisible(x)
+}
+
+# The maps of the outer folds. An object of an older version has none.
+print_procedure <- function(table, digits = 3) {
+  if (is.null(table)) return(invisible())
+  number <- function(values) short_number(values, min(digits, 3))
+  cat("\nStability of the whole procedure (maps of the outer folds, each with its own ",
+      "penalties):\n", sep = "")
+  print(data.frame(
+    nonzero = paste0(number(table$nonzero), " (", table$least, "-", table$most, ")"),
+    mDC = number(table$mdc), Nogueira = number(table$nogueira),
+    `95 %` = paste(number(table$nogueira.lower), "to", number(table$nogueira.upper)),
+    Dice = number(table$dice), `Dice, dilated` = number(table$dice.dilated),
+    ES = number(table$es.fit), row.names = rownames(table), check.names = FALSE
+  ))
 }
 
 print_notes <- function(notes) {

@@ -155,8 +155,8 @@ name_fits <- function(fits, view) {
   c(coefficients, fits[setdiff(names(fits), plain)])
 }
 
-# What is known of a view before any fit: list(lambda_max = one number for each lambda2, effects =
-# see fit-sign-check.R).
+# What is known of a view before any fit: list(lambda_max = one number for each lambda2,
+# lambda2_max = the lambda2 with which a grid begins, effects = see fit-sign-check.R).
 start_facts <- function(view, lambda2) {
   data <- view_data(view)
   with_core_errors(data, null_model_cpp(

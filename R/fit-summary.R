@@ -15,10 +15,10 @@
 #'   row of the grid with the smallest BIC (see [logLik.n2gfl()]), `bic.row`, with its `bic`.
 #'
 #'   The table of a cross-validation has a line for the best row of each `lambda2` and one for each
-#'   chosen row, in the order of the grid: `row`, `choice` (`"min"`, `"1se"`, `"es"` or empty), the
-#'   penalties, `df`, `nonzero`, `dev.ratio`, the measure `cvm` with its standard error `cvsd`, and
-#'   the stability of the folds `es` (its "fit" form, smaller is more stable) and `mdc` (larger is
-#'   more stable).
+#'   chosen row, in the order of the grid: `row`, `choice` (`"min"`, `"1se"`, `"es"`, `"stable"` or
+#'   empty), the penalties, `df`, `nonzero`, `dev.ratio`, the measure `cvm` with its standard error
+#'   `cvsd`, and the stability of the folds `es` (its "fit" form, smaller is more stable) and `mdc`
+#'   (larger is more stable).
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 20), 60)
@@ -97,6 +97,7 @@ summary.n2gfl_cv <- function(object, ...) {
   structure(
     c(object[c("call", "type.measure", "name", "foldid", "edge")],
       list(notes = choice_notes(object), nested = object$nested$estimate,
+           procedure = object$nested$stability,
            failed = sum(failed > 0), table = table)),
     class = "n2gfl_cv_summary"
   )
@@ -126,6 +127,7 @@ print.n2gfl_cv_summary <- function(x, digits = max(3, getOption("digits") - 3), 
     cat("\nHonest estimates from nested cross-validation:\n")
     print(data.frame(Nested = number(x$nested$cvm), SE = number(x$nested$cvsd),
                      row.names = rownames(x$nested)))
+    print_procedure(x$procedure, digits)
   }
   print_notes(x$notes)
   if (x$failed) cat("\nIn ", count_of(x$failed, "fold"), " some fits did not converge.\n", sep = "")

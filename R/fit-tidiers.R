@@ -20,10 +20,12 @@
 #'     `estimate`, `lambda1`, `lambda2`, `dev.ratio`.
 #'   * `tidy()` of a cross-validation: a line per row of the grid, with `row`, `lambda1`, `lambda2`,
 #'     `df`, `nzero`, `estimate`, `std.error`, `conf.low`, `conf.high` (one standard error down and
-#'     up) and `choice` (`"min"`, `"1se"`, `"es"`, several of them, or empty).
+#'     up) and `choice` (`"min"`, `"1se"`, `"es"`, `"stable"`, several of them, or empty).
 #'   * `glance()`: one line. Of a fit: `nobs`, `features`, `fits`, `nulldev`, the largest
 #'     `dev.ratio`, the largest `gap` and whether all fits have `converged`. Of a cross-validation:
-#'     `nobs`, `measure`, and for each choice the penalties and the score.
+#'     `nobs`, `measure`, and for each choice the penalties and the score; with a nested
+#'     cross-validation also, for each choice, its nested score and the stability of the outer
+#'     folds' maps, with names such as `nogueira.stable`.
 #'   * `augment()`: a line per observation, with `.fitted` (the mean, the probability, or for
 #'     `"cox"` the relative risk), for `"binomial"` also `.class`, and with `y` also `.resid` (the
 #'     observed minus the fitted value, for `"cox"` the martingale residual). For `"ordinal"` there
@@ -81,7 +83,16 @@ glance.n2gfl_cv <- function(x, ...) {  # nolint: object_name.
                   cvm = x$cvm[index])
   names <- outer(rownames(chosen), names(index), paste, sep = ".")
   data.frame(nobs = nobs(x), measure = x$type.measure,
-             as.list(stats::setNames(as.vector(chosen), as.vector(names))))
+             as.list(stats::setNames(as.vector(chosen), as.vector(names))), nested_columns(x))
+}
+
+nested_columns <- function(x) {
+  if (is.null(x$nested$stability)) return(data.frame(row.names = 1L))
+  what <- c("nonzero", "mdc", "nogueira", "nogueira.lower", "nogueira.upper", "dice.dilated",
+            "es.fit")
+  values <- t(cbind(nested = x$nested$estimate$cvm, x$nested$stability[what]))
+  names <- outer(rownames(values), rownames(x$nested$estimate), paste, sep = ".")
+  data.frame(as.list(stats::setNames(as.vector(values), as.vector(names))))
 }
 
 #' @rdname tidy.n2gfl

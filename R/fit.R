@@ -153,7 +153,8 @@
 #'   [lambda_max()] down to `lambda.min.ratio` times that.
 #' @param lambda2 Penalties on the differences between neighbours, strictly decreasing. `NULL` makes
 #'   `nlambda2` values, from 0.3 times [lambda_max()] at `lambda2 = 0` down to a hundredth of that.
-#' @param nlambda1,nlambda2 How many values to make when `lambda1` or `lambda2` is `NULL`.
+#' @param nlambda1,nlambda2 How many values to make when `lambda1` or `lambda2` is `NULL`. (In
+#'   [cv.n2gfl()] `nlambda2` is a budget, see *The grid* there.)
 #' @param lambda.min.ratio Smallest value of `lambda1` as a fraction of the largest, when `lambda1`
 #'   is `NULL`.
 #' @param penalty Form of the `lambda2` term: `"fused"` (absolute differences, constant regions) or

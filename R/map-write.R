@@ -15,9 +15,9 @@
 #' @param object A fit from [n2gfl()], a cross-validation from [cv.n2gfl()] or stability selection
 #'   from [stability_selection()], made from images.
 #' @param file Name of the file: `.nii` or `.nii.gz` (`.gii` for surfaces).
-#' @param s,row Which fit: `"lambda.min"` (what `NULL` means), `"lambda.1se"` or `"lambda.es"` for a
-#'   cross-validation, `c(lambda1 = , lambda2 = )` or the row of the grid for any fit. One with a
-#'   single row needs neither; stability selection has no rows.
+#' @param s,row Which fit: `"lambda.stable"` (what `NULL` means), `"lambda.min"`, `"lambda.1se"` or
+#'   `"lambda.es"` for a cross-validation, `c(lambda1 = , lambda2 = )` or the row of the grid for
+#'   any fit. One with a single row needs neither; stability selection has no rows.
 #' @param what What to map:
 #'   * `"coef"`: the coefficients;
 #'   * `"selection"`: the share of the folds that selected a voxel; for a single fit 1 where a

@@ -256,12 +256,20 @@ map_title <- function(map) {
 #' Draw a cross-validation
 #'
 #' `type = "curve"` draws the measure along `lambda1` with bars of one standard error up and down,
-#' in a panel for each `lambda2`; `type = "heatmap"` the measure over the whole grid. Both mark the
-#' best row (`lambda.min`), the sparsest within one standard error of it (`lambda.1se`) and, if
-#' there is one, the most stable (`lambda.es`).
+#' in a panel for each `lambda2`; `type = "heatmap"` the measure over the whole grid;
+#' `type = "tradeoff"` accuracy against stability, see *Trade-off*. The first two mark the
+#' best row (`lambda.min`), the sparsest within one standard error of it (`lambda.1se`), the one of
+#' Lim and Yu (`lambda.es`) and the one that is reported by default (`lambda.stable`).
 #'
+#' @section Trade-off:
+#' After `cv.n2gfl(nested = TRUE)` the picture has a point for each way to choose penalties: how well
+#' the whole procedure predicts (bars: one standard error), against how much the maps of the outer
+#' folds agree (Nogueira's measure, with its confidence interval), with the number of features, from
+#' the smallest map to the largest. Without nesting it is the picture of
+#' `plot(stability(x), type = "tradeoff")`: every row of the grid, at fixed penalties, which is too
+#' kind.
 #' @param x A cross-validation from [cv.n2gfl()].
-#' @param type `"curve"` or `"heatmap"`.
+#' @param type `"curve"`, `"heatmap"` or `"tradeoff"`.
 #' @param which Which panels of the curves to draw, counted in the order of `lambda2` in the grid.
 #'   By default all of them, as far as there is room, first those with a marked row; or the one with
 #'   the default row, if you have set up several figures. See *Several panels*.
@@ -269,7 +277,8 @@ map_title <- function(map) {
 #'   largest.
 #' @param xlab,ylab,main Titles of the axes and of the picture.
 #' @param ... For curves, graphical parameters of the points such as `cex`; otherwise nothing.
-#' @return The data that were drawn, a data frame with one line per row of the grid, invisibly.
+#' @return The data that were drawn, a data frame with one line per row of the grid, invisibly; for
+#'   the trade-off after nesting one line for each way to choose.
 #' @details
 #' The dotted line of the curves is one standard error from the best score. The axes of penalties
 #' are logarithmic, with the largest on the left; on top is the number of regions. In the heat map a
@@ -288,9 +297,10 @@ map_title <- function(map) {
 #' plot(cv)
 #' plot(cv, type = "heatmap")
 #' @export
-plot.n2gfl_cv <- function(x, type = c("curve", "heatmap"), which = NULL, col = NULL, xlab = NULL,
-                          ylab = NULL, main = NULL, ...) {
-  type <- match_choice(type, "type", c("curve", "heatmap"))
+plot.n2gfl_cv <- function(x, type = c("curve", "heatmap", "tradeoff"), which = NULL, col = NULL,
+                          xlab = NULL, ylab = NULL, main = NULL, ...) {
+  type <- match_choice(type, "type", c("curve", "heatmap", "tradeoff"))
+  if (type == "tradeoff") return(plot_cv_tradeoff(x, which, xlab, ylab, main, ...))
   data <- cv_plot_data(x)
   xlab <- xlab %or% xvar_title("lambda1")
   if (type == "curve") {

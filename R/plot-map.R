@@ -58,8 +58,8 @@
 #'   selection, whose probabilities are drawn; the images themselves, whose mean is drawn; the path
 #'   of a NIfTI file, or an image of class `nifti` (package oro.nifti) or `niftiImage` (package
 #'   RNifti); or a numeric vector with one value per feature, and `like`.
-#' @param s Which fit: `"lambda.min"` (what `NULL` means), `"lambda.1se"`, `"lambda.es"` for a
-#'   cross-validation, or `c(lambda1 = , lambda2 = )` from the grid.
+#' @param s Which fit: `"lambda.stable"` (what `NULL` means), `"lambda.min"`, `"lambda.1se"`,
+#'   `"lambda.es"` for a cross-validation, or `c(lambda1 = , lambda2 = )` from the grid.
 #' @param type `"ortho"` (three cuts at right angles), `"axial"`, `"coronal"`, `"sagittal"`,
 #'   `"mosaic"`, or `"3d"`, a glass brain, which needs the package misc3d. The glass is the hull of
 #'   the mask. An image from a file has no mask: there it is the head of the template, if there is

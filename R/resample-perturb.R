@@ -7,13 +7,15 @@
 #' @details
 #' The grid of penalties comes from all data and is shared by the runs. A perturbation is a set of
 #' observation weights for the same `x`, which is never copied. Each run leaves rows out or counts
-#' them more than once, in one of four ways:
+#' them more than once, in one of five ways:
 #'
 #' * `"cv"`: the rows of one of `B` folds are left out (`B` runs);
 #' * `"bootstrap"`: rows are drawn with replacement, as many as there are (`B` runs);
 #' * `"jackknife"`: one row, or one group, is left out (as many runs as rows or groups; `B` is not
 #'   used);
-#' * `"subsample"`: a share `fraction` of the rows is drawn without replacement (`B` runs).
+#' * `"subsample"`: a share `fraction` of the rows is drawn without replacement (`B` runs);
+#' * `"halves"`: the rows are split into two halves, and both are runs; `B / 2` splits, for an even
+#'   `B`. Halves of one split share no row, so this is the strictest.
 #'
 #' Classes and levels keep their shares in all of them, and events for `"cox"`, because they are
 #' drawn one by one; rows with the same `group` are drawn or left out together. All random numbers
@@ -43,13 +45,17 @@
 #' stability(runs, row = 6)
 #' @export
 perturb_fits <- function(x, y, graph = NULL, ...,
-                         perturb = c("cv", "bootstrap", "jackknife", "subsample"), B = 10,
+                         perturb = c("cv", "bootstrap", "jackknife", "subsample", "halves"), B = 10,
                          fraction = 0.5, group = NULL, checkpoint = NULL, trace.it = 0) {
   given <- check_dots(...)
   call <- call_without_data(match.call(), "perturb_fits")
-  perturb <- match_choice(perturb, "perturb", c("cv", "bootstrap", "jackknife", "subsample"))
+  perturb <- match_choice(perturb, "perturb",
+                          c("cv", "bootstrap", "jackknife", "subsample", "halves"))
   problem <- check_problem(fit_arguments(c(list(x = x, y = y, graph = graph), given)))
   B <- check_count(B, "B", 2L)
+  if (perturb == "halves" && B %% 2) {
+    stop_bad("`B` must be even for perturb = \"halves\", not ", B, ".")
+  }
   fraction <- check_ratio(fraction, "fraction")
   trace <- check_trace(trace.it)
   group <- check_group(align_rows(group, "group", problem$rows), nrow(problem$data$x))

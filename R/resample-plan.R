@@ -62,7 +62,7 @@ fold_runs <- function(from) {
 # The folds of the first repeat, with the folds inside of each.
 outer_runs <- function(from) {
   runs <- lapply(seq_along(from$inner), function(k) {
-    inner <- new_plan("folds", list(foldid = matrix(from$inner[[k]]), inner = NULL))
+    inner <- new_plan("folds", list(foldid = as.matrix(from$inner[[k]]), inner = NULL))
     list(held = which(from$foldid[, 1] == k), inner = inner)
   })
   stats::setNames(runs, paste("Outer fold", seq_along(runs)))
@@ -73,15 +73,20 @@ outer_runs <- function(from) {
 # The answers of all runs, under their names, in parallel if the user has set a plan for that.
 # `work(view, run, ..., alive, inside)` gets the view of the problem with the run's weights; for the
 # other arguments see run_tasks().
-run_plan <- function(problem, plan, work, ..., checkpoint = NULL, progress = NULL, alive = "") {
+# Each run counts `times` as much for the progress as plan_pieces() says.
+run_plan <- function(problem, plan, work, ..., checkpoint = NULL, progress = NULL, alive = "",
+                     times = 1) {
   run_tasks(plan$runs, work_on_run, problem = problem, on_view = work, ..., alive = alive,
-            checkpoint = checkpoint, progress = progress, pieces = plan_pieces(plan))
+            checkpoint = checkpoint, progress = progress, pieces = times * plan_pieces(plan))
 }
 
 # How many paths each run fits: one, or inside an outer fold one to all rows and one for each fold.
 plan_pieces <- function(plan) {
   vapply(plan$runs, function(run) 1 + length(run$inner$runs), 1, USE.NAMES = FALSE)
 }
+
+# The same for the whole plan, with the path of all rows.
+plan_size <- function(plan) 1 + sum(plan_pieces(plan))
 
 work_on_run <- function(run, problem, on_view, ..., alive, inside = NULL) {
   view <- problem_at(problem, run_weights(run, problem$data$weights))
@@ -101,15 +106,16 @@ run_fields <- function(fits) {
 }
 
 # The path of a view, which is a piece of work like a run.
-fit_all_rows <- function(view, store, progress, alive) {
-  known <- read_piece(store, "all rows")
+fit_all_rows <- function(view, store, progress, alive, grid = NULL, pieces = 1, round = "") {
+  name <- paste0("all rows", round)
+  known <- read_piece(store, name)
   if (!is.null(known)) {
-    skip_pieces(progress, 1)
+    skip_pieces(progress, pieces)
     return(name_fits(known, view))
   }
-  fits <- core_fits(view, progress = path_callback(inside_of(progress)), alive = alive)
-  if (!is.null(store)) write_piece(store, "all rows", fits)
-  tick(progress, "All rows")
+  fits <- core_fits(view, grid, path_callback(inside_of(progress)), alive)
+  if (!is.null(store)) write_piece(store, name, fits)
+  tick(progress, paste0("All rows", round), pieces)
   name_fits(fits, view)
 }
 
@@ -150,6 +156,7 @@ draw_runs <- function(perturb, strata, group, B, fraction) {
     foldid <- make_folds(strata, min(B, if (is.null(group)) n else nlevels(group)), group)
     return(outer(foldid, seq_len(max(foldid)), "!=") + 0L)
   }
+  if (perturb == "halves") return(draw_halves(strata, group, B / 2, "SS"))
   unit <- if (is.null(group)) seq_len(n) else as.integer(group)
   units <- switch(perturb,
     jackknife = 1L - diag(1L, max(unit)),

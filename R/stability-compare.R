@@ -18,7 +18,7 @@
 #'
 #' @param object1,object2 What [stability()] takes, over the same features.
 #' @param s1,s2 The rows of the grids to compare: see `s` in [stability()]; `NULL` means
-#'   `"lambda.min"` for a cross-validation. Not used for runs without a grid.
+#'   `"lambda.stable"` for a cross-validation. Not used for runs without a grid.
 #' @param paired Does each run of one object belong to the same run of the other? By default `TRUE`
 #'   if both have the same number of runs and, for cross-validations, the same folds.
 #' @param level Confidence level of the interval.
@@ -66,7 +66,7 @@ label_of <- function(expression) if (is.name(expression)) as.character(expressio
 
 compared_data <- function(object, s, measure) {
   source <- run_source(object)
-  if (is.null(s) && !is.null(source$index)) s <- default_choice
+  if (is.null(s) && !is.null(source$index)) s <- usual_choice(source)
   rows <- run_rows(source, if (!is.null(source$grid)) s, NULL)
   if (length(rows) != 1) {
     stop_bad("`s1` and `s2` must each name one row of the grid, not ", length(rows), ".")

@@ -36,8 +36,8 @@
 #' @param x The features: a matrix with one column per coefficient. For an object that stores its ES
 #'   (`"coef"` without centring, `"fit"` with it) it need not be given.
 #' @param s,row The rows of the grid that are wanted: `s` is `c(lambda1 = , lambda2 = )`, a data
-#'   frame with these columns, or for a cross-validation `"lambda.min"`, `"lambda.1se"` or
-#'   `"lambda.es"`; `row` holds row numbers. `NULL` means every row.
+#'   frame with these columns, or for a cross-validation `"lambda.min"`, `"lambda.1se"`,
+#'   `"lambda.es"` or `"lambda.stable"`; `row` holds row numbers. `NULL` means every row.
 #' @param normalize What to divide by: `"coef"` or `"fit"`, see *Details*.
 #' @param center Remove the column means of `x`?
 #' @param ... Must be empty.

@@ -11,7 +11,7 @@
 #' * the features that at least a share `cutoff` of the runs select, for a list or a matrix of runs.
 #'
 #' @inheritParams stability
-#' @param s,row One row of the grid, see [stability()]; `"lambda.min"` by default for a
+#' @param s,row One row of the grid, see [stability()]; `"lambda.stable"` by default for a
 #'   cross-validation.
 #' @param graph The graph of the features, for runs that are given as a list or a matrix.
 #' @param cutoff For a list or a matrix: the share of runs that must select a feature of a region.
@@ -30,15 +30,11 @@
 stable_regions <- function(object, s = NULL, row = NULL, graph = NULL, cutoff = 0.5,
                            overlap = 0.5, ...) {
   check_empty_dots(...)
-  if (!is_number(cutoff) || cutoff <= 0 || cutoff > 1) {
-    stop_bad("`cutoff` must be a number above 0 and at most 1, not ", describe(cutoff), ".")
-  }
-  if (!is_number(overlap) || overlap <= 0 || overlap > 1) {
-    stop_bad("`overlap` must be a number above 0 and at most 1, not ", describe(overlap), ".")
-  }
+  cutoff <- check_share(cutoff, "cutoff")
+  overlap <- check_share(overlap, "overlap")
   source <- run_source(object, graph)
   if (is.null(source$graph)) stop_bad("`graph` must be given for runs without one.")
-  if (is.null(s) && is.null(row) && !is.null(source$index)) s <- default_choice
+  if (is.null(s) && is.null(row) && !is.null(source$index)) s <- usual_choice(source)
   row <- run_rows(source, s, row)
   if (length(row) != 1) {
     stop_bad("`s` or `row` must name one row of the grid, not ", length(row), ".")

@@ -23,9 +23,18 @@ grid_source <- function(object) {
     stop_bad("`object` must hold the coefficients of its folds in `fold.fits`, but there are none.")
   }
   list(grid = object$grid, runs = function(row) runs_at(fold.fits, row), es = object$es,
+       what = perturbation_text(object),
        cvm = object$cvm, cvsd = object$cvsd, name = object$name, index = object$index,
        larger = !is.null(object$cvm) && larger_is_better(object$type.measure),
        graph = kept_in(object, "graph"), space = kept_in(object, "space"))
+}
+
+# What was done to the data for each run.
+perturbation_text <- function(object) {
+  if (is.null(object$perturb)) return("folds of a cross-validation, at the same penalties")
+  words <- c(cv = "folds", bootstrap = "bootstrap samples", jackknife = "one row or group left out",
+             subsample = "subsamples", halves = "halves")
+  paste0(words[[object$perturb]], ", at the same penalties")
 }
 
 # A sparse d x K matrix from a list of coefficient vectors or a matrix.

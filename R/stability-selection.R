@@ -19,7 +19,7 @@
 #'
 #' **Which lambda2.** One number. The default (`NULL`) is the middle of [n2gfl()]'s default
 #' sequence: 0.03 times [lambda_max()] at `lambda2 = 0`. After a cross-validation,
-#' `cvfit$lambda.es["lambda2"]` is the better choice.
+#' `cvfit$lambda.stable["lambda2"]` is the better choice.
 #'
 #' **Halves.** `"SS"` splits the rows `B` times into two complementary halves, as [make_folds()]
 #' makes 2 folds: stratified by class, level or event, and rows of one `group` in the same half.

@@ -58,10 +58,16 @@
 #' full sets, sets of different sizes (`kuncheva`), no graph, no coordinates, no `x` (`es.coef`,
 #' `es.fit`). A mean over pairs is `NA` as soon as one pair has no value.
 #'
-#' **Which row to report.** `lambda.es` of [cv.n2gfl()] is the most stable row whose score is within
-#' one standard error of the best, with no more regions. Check its number of features first: a map
-#' that contains almost all of them is stable but not informative. `plot(type = "tradeoff")` shows
-#' what stability costs in accuracy.
+#' **Which perturbation.** The runs of a cross-validation are its folds: two of them share most of
+#' their observations, and the stability that they show is too kind. [perturb_fits()] refits on
+#' bootstrap samples or on halves of the data (`perturb = "bootstrap"` or `"halves"`), and this
+#' function takes what it returns; `print()` says which runs were compared. All of these keep the
+#' penalties fixed. The maps of a nested cross-validation (`nested = TRUE`) come from the whole
+#' procedure, choice of penalties included.
+#'
+#' **Which row to report.** `lambda.stable` of [cv.n2gfl()], the default. A map that contains almost
+#' all features is stable but not informative, so that rule leaves such maps out.
+#' `plot(type = "tradeoff")` shows what stability costs in accuracy.
 #'
 #' @inheritParams mDC
 #' @param measures Which measures to compute: `"all"`, or some of `"es"`, `"mdc"`, `"dice"`,
@@ -71,6 +77,8 @@
 #'   Without them the measures that need them are `NA`. [cv.n2gfl()] objects store their ES and
 #'   their graph.
 #' @param level Confidence level of the interval for Nogueira's measure.
+#' @param nested Measure the maps of the outer folds of a nested cross-validation instead, each with
+#'   the penalties that its fold chose? `s` then names the way to choose.
 #' @param ... Must be empty.
 #' @return A data frame of class `n2gfl_stability` with one row per row of the grid: `row`,
 #'   `lambda1`, `lambda2`, `df`, for a cross-validation its score `cvm` and the standard error
@@ -92,12 +100,14 @@
 #' stability(runs, graph = graph_chain(10), measures = c("nogueira", "dilated"))
 #' @export
 stability <- function(object, s = NULL, measures = "all", x = NULL, graph = NULL, row = NULL,
-                      level = 0.95, ...) {
+                      level = 0.95, nested = FALSE, ...) {
   check_empty_dots(...)
   measures <- check_measures(measures)
   level <- check_ratio(level, "level")
-  source <- run_source(object, graph)
-  rows <- run_rows(source, s, row)
+  nested <- check_flag(nested, "nested")
+  if (nested && !is.null(row)) stop_bad("`row` must not be given together with `nested`.")
+  source <- if (nested) nested_source(object, s) else run_source(object, graph)
+  rows <- if (nested) 1L else run_rows(source, s, row)
   if (!is.null(x)) x <- check_run_x(x, nrow(source$runs(rows[1])))
   shared <- shared_data(source, measures, x, level)
   table <- do.call(rbind, lapply(rows, function(row) {
@@ -127,7 +137,7 @@ new_stability <- function(source, rows, table, k) {
   rownames(table) <- NULL
   structure(table, class = c("n2gfl_stability", "data.frame"), runs = k,
             features = nrow(source$runs(rows[1])), index = source$index, name = source$name,
-            larger = source$larger)
+            larger = source$larger, what = source$what)
 }
 
 # ---- print ---------------------------------------------------------------------------------------
@@ -135,8 +145,10 @@ new_stability <- function(source, rows, table, k) {
 #' @method print n2gfl_stability
 #' @export
 print.n2gfl_stability <- function(x, digits = 3, rows = 40, ...) {
+  what <- attr(x, "what")
   cat("Stability of ", count_of(attr(x, "runs"), "run"), " over ",
-      count_of(attr(x, "features"), "feature"), "\n\n", sep = "")
+      count_of(attr(x, "features"), "feature"), if (!is.null(what)) paste0(": ", what), "\n\n",
+      sep = "")
   if (nrow(x) == 1) print_one_row(x, digits) else print_many_rows(x, digits, rows)
   print_reasons(x$reason)
   invisible(x)

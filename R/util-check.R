@@ -88,6 +88,13 @@ check_nonnegative <- function(value, name) {
   as.double(value)
 }
 
+check_share <- function(value, name) {
+  if (!is_number(value) || value <= 0 || value > 1) {
+    stop_bad("`", name, "` must be a number above 0 and at most 1, not ", describe(value), ".")
+  }
+  as.double(value)
+}
+
 check_ratio <- function(value, name) {
   if (!is_number(value) || value <= 0 || value >= 1) {
     stop_bad("`", name, "` must be a number between 0 and 1, not ", describe(value), ".")

@@ -208,8 +208,8 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
                      strong_effects(*problem, control));
 }
 
-// What is known of a problem before any fit: the largest lambda1 for each lambda2, and the features
-// with a strong effect.
+// What is known of a problem before any fit: the largest lambda1 for each lambda2, the lambda2 with
+// which a grid begins, and the features with a strong effect.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List null_model_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
                           const Eigen::MatrixXd& y, const Eigen::VectorXd& weights,
@@ -225,6 +225,7 @@ Rcpp::List null_model_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
   Rcpp::NumericVector largest(lambda2.size());
   for (std::size_t k = 0; k < lambda2.size(); ++k) largest[k] = path.lambda1_max(lambda2[k]);
   return Rcpp::List::create(Rcpp::Named("lambda_max") = largest,
+                            Rcpp::Named("lambda2_max") = path.largest_lambda2(),
                             Rcpp::Named("effects") = strong_effects(*problem, control));
 }
 

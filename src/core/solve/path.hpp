@@ -43,6 +43,10 @@ class Path {
 
   double lambda1_max(double lambda2) { return penalty_->lambda1_max(lambda2); }
 
+  // Where a grid begins: a fixed share of the lambda1 at which the first coefficient would enter
+  // without fusion.
+  double largest_lambda2() { return 0.3 * start_of_path(0.0); }
+
   // Rows by lambda2, then lambda1; penalties that the user did not give are computed from the
   // data.
   std::vector<Penalties> grid(const std::vector<double>& lambda1, std::vector<double> lambda2);
@@ -56,8 +60,6 @@ class Path {
   Solver& solver() { return first_order_ ? *first_order_ : penalty_->solver(); }
   static std::vector<double> geometric(double first, double ratio, int count);
 
-  // A fixed share of the lambda1 at which the first coefficient would enter without fusion.
-  double largest_lambda2() { return 0.3 * start_of_path(0.0); }
   double start_of_path(double lambda2);
   void approach(const Penalties& row);
   Fit describe(const Solution& s) const;
