@@ -177,12 +177,13 @@ log_unstable <- function(es, nonzero, plane, rule) {
   smooth_over_grid(value, plane, rule$span) + rule$size.weight * log(pmax(nonzero, 1))
 }
 
-# The row closest to the weighted mean of the positions of `rows`.
+# The row closest to the weighted mean of the positions of `rows`; of two that are equally close the
+# one with the larger penalty.
 centre_row <- function(rows, z, unstable, plane, rule) {
   weight <- plane$area[rows] * exp(-z[rows]^2 / 2) *
     exp(-(unstable[rows] - min(unstable[rows])) / rule$tolerance)
   x <- stats::weighted.mean(plane$x[rows], weight)
   y <- stats::weighted.mean(plane$y[rows], weight)
   distance <- (plane$x[rows] - x)^2 + (plane$y[rows] - y)^2
-  rows[which.min(distance)]
+  rows[which(distance <= min(distance) * (1 + 1e-8))[1]]
 }
