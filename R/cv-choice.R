@@ -99,7 +99,7 @@ beyond <- function(values, least = 2) {
 #' 2. A row counts by \eqn{\exp(-z^2 / 2)}{exp(-z^2 / 2)}, where \eqn{z} is by how many times
 #'    `within` standard errors its smooth score is worse than the best, and by
 #'    \eqn{ES^{-1/t}}{ES^(-1 / t)} with \eqn{t} = `tolerance`: a small tolerance prefers the most
-#'    stable rows more strictly. With `size.weight` \eqn{q > 0}, \eqn{ES} is multiplied by the
+#'    stable rows more strictly. With `size.weight` \eqn{q}, \eqn{ES} is multiplied by the
 #'    \eqn{q}-th power of the number of features, which prefers small maps. Rows with \eqn{z > 2},
 #'    rows without features and rows with more than the share `max.share` of all features do not
 #'    count. A hard limit at one standard error would make the centre jump: rows would enter and
@@ -124,7 +124,8 @@ beyond <- function(values, least = 2) {
 #' @examples
 #' stable_rule(max.share = 0.25)
 #' @export
-stable_rule <- function(within = 1, tolerance = 0.1, size.weight = 0, max.share = 0.5, span = 0.5) {
+stable_rule <- function(within = 1, tolerance = 0.05, size.weight = 0.1, max.share = 0.5,
+                        span = 0.5) {
   within <- check_positive(within, "within")
   tolerance <- check_positive(tolerance, "tolerance")
   max.share <- check_share(max.share, "max.share")

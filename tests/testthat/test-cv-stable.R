@@ -10,8 +10,9 @@ hand_made <- function(loss, es, size, se = 1) {
        score = list(cvm = loss, cvsd = rep(se, 30)), es = es)
 }
 
-stable_of <- function(case, ..., larger = FALSE) {
-  choose_stable(case$full, case$score, case$es, larger, stable_rule(...))
+stable_of <- function(case, ..., larger = FALSE, size.weight = 0) {
+  choose_stable(case$full, case$score, case$es, larger,
+                stable_rule(size.weight = size.weight, ...))
 }
 
 column_of <- function(k) rep(1:5, each = 6) == k
