@@ -11,13 +11,14 @@ new_space <- function(mask, affine, mean, header = space_header(dim(mask), affin
   )
 }
 
-# A NIfTI header with this grid; sform and qform say the same. Made on a small cube, because
+# A NIfTI header with this grid; sform and qform say the same. `code` 4 means MNI space, 2 another
+# space that images share. Made on a small cube, because
 # RNifti drops a third dimension of size 1.
-space_header <- function(dim, affine) {
+space_header <- function(dim, affine, code = 2L) {
   image <- RNifti::asNifti(array(0, c(2, 2, 2)))
   RNifti::pixdim(image) <- sqrt(colSums(affine[1:3, 1:3]^2))
-  RNifti::sform(image) <- structure(affine, code = 2L)
-  RNifti::qform(image) <- structure(affine, code = 2L)
+  RNifti::sform(image) <- structure(affine, code = code)
+  RNifti::qform(image) <- structure(affine, code = code)
   RNifti::pixunits(image) <- "mm"
   header <- RNifti::niftiHeader(image)
   header$dim <- c(3L, dim, 1L, 1L, 1L, 1L)

@@ -11,9 +11,9 @@ phantom_structures <- rbind(
   Caudate = c(13, 12, 10, 6, 13, 8),
   Putamen = c(26, 4, 2, 7, 16, 10)
 )
-phantom_lobes <- c("Frontal", "Parietal", "Temporal", "Occipital", "Cerebellum")
-phantom_names <- c(rownames(phantom_structures), phantom_lobes)
-phantom_diseased <- 1:2
+phantom_names <- c(rownames(phantom_structures), head_lobes)
+# Share of grey matter that a patient of severity 1 loses.
+phantom_losses <- c(0.26, 0.20)
 
 # The box that holds the head, and the height of the slice that a 2-D cohort shows.
 phantom_box <- rbind(low = c(-72, -108, -62), high = c(72, 76, 82))
@@ -113,9 +113,15 @@ phantom_anatomy <- function(grid) {
   mask <- template > 0.2
   share <- vapply(structures, function(d) as.vector(average(d < 0)), numeric(prod(grid$dim)))
   structure <- phantom_parts(share, mask, grid)
-  list(template = template, mask = mask, structure = structure,
-       atlas = phantom_atlas(structure, average(brain$cerebellum) < 0, mask, grid),
-       artefact = phantom_artefact(points, average) & mask & structure == 0)
+  atlas <- head_atlas(structure, average(brain$cerebellum) < 0, mask, grid, phantom_names)
+  labels <- head_labels(phantom_names)
+  diseased <- labels$index[labels$index <= 2 * length(phantom_losses)]
+  share <- outer(as.vector(atlas), diseased, "==") *
+    rep(rep(phantom_losses, each = 2), each = length(atlas))
+  list(template = template, mask = mask, atlas = atlas, labels = labels,
+       artefact = phantom_artefact(points, average) & mask & structure == 0, grid = grid,
+       share = share, code = 2L,
+       region = factor(atlas[mask], diseased, labels$name[diseased]))
 }
 
 # The structure that each voxel belongs to: the one that fills most of it, if that is more than a
@@ -125,36 +131,12 @@ phantom_parts <- function(share, mask, grid) {
   share[!mask, ] <- 0
   best <- max.col(share, ties.method = "first")
   part <- ifelse(share[cbind(seq_along(best), best)] > 0.34, best, 0L)
-  side <- phantom_side(grid)
+  side <- head_side(grid)
   for (k in rev(seq_len(ncol(share)))) for (s in c(-1, 1)) {
     here <- share[, k] * (side == s)
     if (max(here) > 0 && !any(part == k & side == s)) part[which.max(here)] <- k
   }
   array(part, grid$dim)
-}
-
-# -1 left, 1 right; the middle plane counts as left.
-phantom_side <- function(grid) {
-  x <- grid$affine[1, 4] + grid$affine[1, 1] * (seq_len(grid$dim[1]) - 1)
-  rep_len(ifelse(x > 1e-6, 1, -1), prod(grid$dim))
-}
-
-# Odd numbers are left, even ones right; outside the mask 0.
-phantom_atlas <- function(structure, cerebellum, mask, grid) {
-  at <- arrayInd(seq_along(mask), dim(mask))
-  y <- grid$affine[2, 4] + grid$affine[2, 2] * (at[, 2] - 1)
-  z <- grid$affine[3, 4] + grid$affine[3, 3] * (at[, 3] - 1)
-  lobe <- ifelse(y < -70, "Occipital", ifelse(y > -20 & z > -12, "Frontal", "Parietal"))
-  lobe[z < -4 & y > -70 & y < 30] <- "Temporal"
-  lobe[z < -4 & y >= 30] <- "Frontal"
-  lobe[cerebellum] <- "Cerebellum"
-  part <- ifelse(structure > 0, structure, match(lobe, phantom_names))
-  array(as.integer(ifelse(mask, 2 * part - (phantom_side(grid) < 0), 0)), dim(mask))
-}
-
-phantom_labels <- function() {
-  data.frame(index = seq_len(2 * length(phantom_names)),
-             name = paste0(rep(phantom_names, each = 2), c("_L", "_R")))
 }
 
 # Where segmentation is wrong: beside the front horns of the ventricles, which widen with the

@@ -17,7 +17,7 @@ draw_figures <- function(folder, data = figure_cohort()) {
 # The paper shows 30ADNC.
 figure_cohort <- function() {
   set.seed(2001)
-  n2gfl::simulate_cohort("30ADNC")
+  n2gfl::simulate_cohort("30ADNC", space = "phantom")
 }
 
 # ---- Figure 1: the flow of a small total variation problem ---------------------------------------

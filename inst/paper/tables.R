@@ -20,7 +20,7 @@ run_cohorts <- function(folder, cohorts, tasks = paper_tasks, ...) {
 
 run_cohort <- function(task, cohort, ...) {
   set.seed(1000 * match(task, paper_tasks) + cohort)
-  data <- n2gfl::simulate_cohort(task)
+  data <- n2gfl::simulate_cohort(task, space = "phantom")
   data$truth <- data$truth > 0
   cbind(task = task, cohort = cohort, compare_models(data, ...))
 }

@@ -51,7 +51,7 @@ test_that("a folder of images becomes tables and figures", {
   withr::local_seed(7)
   dir <- withr::local_tempdir()
   out <- withr::local_tempdir()
-  cohort <- simulate_cohort(30, voxel_size = 16, dir = dir)
+  cohort <- simulate_cohort(30, voxel_size = 16, dir = dir, space = "phantom")
   data <- paper$read_cohort(dir, "subjects.csv")
   expect_equal(data$x, cohort$x, tolerance = 1e-6, ignore_attr = TRUE)
   expect_identical(levels(data$y), c("patient", "control"))

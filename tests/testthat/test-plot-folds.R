@@ -73,7 +73,7 @@ test_that("folds of a real cross-validation are drawn", {
   row <- cv$index[["min"]]
   in_all <- Reduce(`&`, lapply(cv$fold.fits, function(fold) fold$beta[, row] != 0))
   expect_identical(common, list(unname(which(in_all))))
-  volume <- simulate_cohort(n = 30, voxel_size = 14)
+  volume <- simulate_cohort(n = 30, voxel_size = 14, space = "phantom")
   cv <- cv.n2gfl(volume$x, volume$y, volume$graph, family = "binomial", nlambda1 = 3,
                  nlambda2 = 1, nfolds = 3)
   expect_length(plot_folds(list(one = cv, two = cv), like = volume$images, folds = 2), 2)

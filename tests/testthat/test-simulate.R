@@ -3,7 +3,7 @@ test_that("presets have the paper's class sizes and about its number of voxels",
   sizes <- list("15ADNC" = c(AD = 64L, NC = 90L), "30ADNC" = c(AD = 66L, NC = 110L),
                 "15MCINC" = c(MCI = 208L, NC = 90L))
   for (preset in names(sizes)) {
-    cohort <- simulate_cohort(preset)
+    cohort <- simulate_cohort(preset, space = "phantom")
     expect_identical(c(table(cohort$y)), sizes[[preset]])
     expect_identical(levels(cohort$y)[2], "NC")
     expect_identical(dim(cohort$x), c(sum(sizes[[preset]]), sum(cohort$mask)))
@@ -15,7 +15,7 @@ test_that("presets have the paper's class sizes and about its number of voxels",
 
 test_that("the parts of a cohort agree with each other", {
   withr::local_seed(2)
-  cohort <- simulate_cohort(n = c(5, 7), voxel_size = 10)
+  cohort <- simulate_cohort(n = c(5, 7), voxel_size = 10, space = "phantom")
   expect_s3_class(cohort, "n2gfl_cohort")
   expect_identical(as.vector(table(cohort$y)), c(5L, 7L))
   expect_true(is.unsorted(cohort$y) && is.unsorted(rev(cohort$y)))
@@ -54,7 +54,7 @@ test_that("the head is its own mirror image, with left regions on the left", {
 
 test_that("atrophy is where the truth says, and the false regions go the other way", {
   withr::local_seed(3)
-  cohort <- simulate_cohort(n = 200, voxel_size = 11, noise = 0.3)
+  cohort <- simulate_cohort(n = 200, voxel_size = 11, noise = 0.3, space = "phantom")
   control <- cohort$y == "control"
   difference <- colMeans(cohort$x[control, ]) - colMeans(cohort$x[!control, ])
   # Relative to the diffuse loss, that all voxels share.
@@ -109,7 +109,7 @@ test_that("the seed determines the cohort, and nothing else is drawn", {
 test_that("files contain the cohort", {
   withr::local_seed(7)
   dir <- file.path(withr::local_tempdir(), "new", "folder")
-  cohort <- simulate_cohort(n = 4, voxel_size = 12, dir = dir)
+  cohort <- simulate_cohort(n = 4, voxel_size = 12, dir = dir, space = "phantom")
   expect_true(all(file.exists(cohort$files)))
   expect_setequal(basename(cohort$files), list.files(dir))
   first <- RNifti::readNifti(cohort$data$file[1])
@@ -141,7 +141,7 @@ test_that("one slice equals that slice of the volume", {
 test_that("print describes a cohort", {
   withr::local_seed(8)
   expect_snapshot(simulate_cohort(n = 6, dim = c(12, 14)))
-  expect_snapshot(simulate_cohort(n = c(2, 3), voxel_size = 12))
+  expect_snapshot(simulate_cohort(n = c(2, 3), voxel_size = 12, space = "phantom"))
   score <- simulate_cohort(n = 4, dim = c(12, 14), family = "gaussian")
   expect_match(capture.output(print(score))[2], "^Outcome: score from ")
 })
