@@ -325,6 +325,7 @@ Long distance_from_best(const Problem& p, double lambda1, double lambda2, const 
   better.settings.standardize = false;
   better.settings.algorithm = kPursuit;
   better.settings.thresh = 1e-11;
+  fuzz::under_way = "a better fit for " + fuzz::under_way;
   Poll poll;
   const Prover best(better, better.path(poll)->fit({lambda1, lambda2}));
   const Long here = prover.objective(lambda1, lambda2), there = best.objective(lambda1, lambda2);
@@ -497,6 +498,7 @@ fuzz::Outcome fuzz::fit_case(std::uint32_t seed, const std::string& family) {
     const double lambda1 =
         chance(random, 4) ? path->lambda1_max(lambda2) * (chance(random, 2) ? 1 : 0.9)
                           : some_lambda(random, seen.scale());
+    outcome.setting = fuzz::under_way = setting_of(p, lambda1, lambda2);
     const Fit raw = path->fit({lambda1, lambda2});
     const Fit fit = p.settings.standardize ? on_scale(raw, p, seen) : raw;
     outcome.wrong = wrong_values(seen, fit);
@@ -505,7 +507,6 @@ fuzz::Outcome fuzz::fit_case(std::uint32_t seed, const std::string& family) {
       outcome.note = "gap " + std::to_string(fit.gap);
     if (outcome.wrong.empty() && std::isfinite(fit.gap) && is_posed(p))
       outcome.wrong = wrong_gap(seen, lambda1, lambda2, fit);
-    outcome.setting = setting_of(p, lambda1, lambda2);
     if (!outcome.wrong.empty()) return outcome;
   }
   return outcome;
@@ -541,8 +542,8 @@ fuzz::Outcome fuzz::path_case(std::uint32_t seed, const std::string& family) {
     const Random before = random;
     const n2gfl::Penalties last = row;
     row = next_row(random, *path, last, p.scale());
+    outcome.setting = fuzz::under_way = setting_of(p, row.lambda1, row.lambda2);
     const Fit fit = path->fit(row);
-    outcome.setting = setting_of(p, row.lambda1, row.lambda2);
     outcome.wrong = wrong_values(p, fit);
     if (!fit.converged && p.settings.algorithm == kPursuit)
       outcome.note = "gap " + std::to_string(fit.gap);
