@@ -52,22 +52,26 @@ DualPoint FreeDirections::feasible(const Evaluation& at) {
   return dual;
 }
 
-double FreeDirections::slope(const std::vector<int>& set, const VectorXd& gradient) const {
+double FreeDirections::sum(const std::vector<int>& set, const VectorXd& values) {
   double sum = 0;
-  for (int i : set) sum += gradient[i];
-  return model_->nonnegative ? sum : std::fabs(sum);
+  for (int i : set) sum += values[i];
+  return sum;
+}
+
+double FreeDirections::slope(const std::vector<int>& set, const VectorXd& gradient) const {
+  return model_->nonnegative ? sum(set, gradient) : std::fabs(sum(set, gradient));
 }
 
 std::vector<int> FreeDirections::objecting(const VectorXd& theta,
                                            const std::vector<char>& used) const {
-  const double rounding = model_->rounding(theta);
+  const VectorXd rounding = model_->roundings(theta);
   std::vector<int> nodes, wrong;
   for (std::size_t k = 0; k < sets_.size(); ++k)
     if (used[k] == 0) nodes.insert(nodes.end(), sets_[k].begin(), sets_[k].end());
   VectorXd gradient(model_->features());
   model_->x.transpose_times(theta, nodes, gradient, model_->threads, model_->poll);
   for (std::size_t k = 0; k < sets_.size(); ++k)
-    if (used[k] == 0 && slope(sets_[k], gradient) > rounding * static_cast<double>(sets_[k].size()))
+    if (used[k] == 0 && slope(sets_[k], gradient) > sum(sets_[k], rounding))
       wrong.push_back(static_cast<int>(k));
   return wrong;
 }

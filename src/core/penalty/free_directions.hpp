@@ -33,6 +33,7 @@ class FreeDirections {
  private:
   static constexpr int kMostRounds = 10;
 
+  static double sum(const std::vector<int>& set, const VectorXd& values);
   double slope(const std::vector<int>& set, const VectorXd& gradient) const;
   std::vector<int> objecting(const VectorXd& theta, const std::vector<char>& used) const;
   void append(const std::vector<int>& wrong, MatrixXd& columns) const;
