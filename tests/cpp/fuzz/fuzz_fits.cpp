@@ -319,8 +319,12 @@ bool any_free_set(const Problem& p, double lambda1, double lambda2) {
   return std::find(free.begin(), free.end(), 1) != free.end();
 }
 
-// How much better a much better fit is, relative to the null objective.
-Long distance_from_best(const Problem& p, double lambda1, double lambda2, const Prover& prover) {
+// How much better a much better fit is, relative to the null objective. It is not needed if the gap
+// is at least the whole objective, because no objective is negative.
+Long distance_from_best(const Problem& p, double lambda1, double lambda2, const Prover& prover,
+                        double gap) {
+  const Long null = testing::null_objective(p), here = prover.objective(lambda1, lambda2);
+  if (here <= gap * null * (1 + 1e-6L)) return here / null;
   Problem better = p;
   better.settings.standardize = false;
   better.settings.algorithm = kPursuit;
@@ -328,8 +332,7 @@ Long distance_from_best(const Problem& p, double lambda1, double lambda2, const 
   fuzz::under_way = "a better fit for " + fuzz::under_way;
   Poll poll;
   const Prover best(better, better.path(poll)->fit({lambda1, lambda2}));
-  const Long here = prover.objective(lambda1, lambda2), there = best.objective(lambda1, lambda2);
-  return (here - there) / testing::null_objective(p);
+  return (here - best.objective(lambda1, lambda2)) / null;
 }
 
 // True if the offset or the covariates leave nothing to explain: the loss of times and of levels has
@@ -349,7 +352,7 @@ std::string wrong_gap(const Problem& p, double lambda1, double lambda2, const Fi
   const bool large = p.features() > kMostSmall && p.fused();
   const auto holds = [&] { return proof.gap <= fit.gap * (1 + 1e-3) + proof.rounding; };
   if (any_unpenalised(p, lambda1) && (!large || any_free_set(p, lambda1, lambda2) || !holds()))
-    proof.gap = distance_from_best(p, lambda1, lambda2, prover);
+    proof.gap = distance_from_best(p, lambda1, lambda2, prover, fit.gap);
   if (holds()) return "";
   // Nothing can be said of coefficients that are rounding, unless the fit does so.
   if (!p.gaussian() && !prover.has_digits() && !fit.converged) return "";
