@@ -74,6 +74,12 @@ TEST(gradients_of_small_unpenalised_columns_count_in_the_gap) {
   check_case([](std::uint32_t s) { return fuzz::fit_case(s, "ordinal"); }, 12559);
 }
 
+// Unpenalised columns whose difference is 1e-9 of their size: its gradient counts too.
+TEST(gradients_along_differences_of_unpenalised_columns_count_in_the_gap) {
+  for (std::uint32_t seed : {20005794u, 20006892u})
+    check_case([](std::uint32_t s) { return fuzz::fit_case(s, "poisson"); }, seed);
+}
+
 // An offset that explains the levels: the null objective is 1e-38, and so are all gaps.
 TEST(levels_that_the_offset_explains_are_fitted) {
   check_case([](std::uint32_t s) { return fuzz::fit_case(s, "ordinal"); }, 302701);

@@ -47,7 +47,8 @@ DualPoint FreeDirections::feasible(const Evaluation& at) {
     append(wrong, columns);
     for (int k : wrong) used[k] = 1;
     dual = at.dual;
-    for (int pass = 0; pass < 2; ++pass) remove(at, columns, dual);  // second pass for accuracy
+    const MatrixXd basis = orthonormal(columns);
+    for (int pass = 0; pass < 2; ++pass) remove(at, basis, dual);  // second pass for accuracy
   }
   return dual;
 }
@@ -86,6 +87,13 @@ void FreeDirections::append(const std::vector<int>& wrong, MatrixXd& columns) co
     const double size = sum.norm();
     columns.col(next++) = sum / (size > 0 ? size : 1.0);
   }
+}
+
+// Columns that nearly repeat each other would make the Newton step's system singular, and what they
+// differ in would be lost.
+MatrixXd FreeDirections::orthonormal(const MatrixXd& columns) {
+  const Eigen::ColPivHouseholderQR<MatrixXd> qr(columns);
+  return qr.householderQ() * MatrixXd::Identity(columns.rows(), qr.rank());
 }
 
 // The Newton step along the columns. Weighting by the curvature keeps theta in the domain of the
