@@ -124,7 +124,7 @@ beyond <- function(values, least = 2) {
 #' @examples
 #' stable_rule(max.share = 0.25)
 #' @export
-stable_rule <- function(within = 1, tolerance = 0.05, size.weight = 0.1, max.share = 0.5,
+stable_rule <- function(within = 1, tolerance = 0.1, size.weight = 0.05, max.share = 0.5,
                         span = 0.5) {
   within <- check_positive(within, "within")
   tolerance <- check_positive(tolerance, "tolerance")
