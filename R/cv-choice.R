@@ -111,7 +111,7 @@ beyond <- function(values, least = 2) {
 #' global. The subjects' mean as a covariate (`covariates = ~ global`) then shows what is local
 #' beyond it.
 #'
-#' If a model without features is within one standard error of the best one, the data are no
+#' If a model without features is within `within` standard errors of the best one, the data are no
 #' evidence for any map. `lambda.stable` is then a row with an empty map, and [print()] says so.
 #' @param within How many standard errors a row may be worse than the best.
 #' @param tolerance How much less stable rows count, a positive number: see *Details*.
@@ -119,12 +119,15 @@ beyond <- function(values, least = 2) {
 #' @param max.share The largest share of all features that a map may have, at most 1.
 #' @param span Share of the rows of the grid that each point of the smooth surfaces is computed
 #'   from.
+#' @param ... Must be empty.
 #' @return A list of class `n2gfl_rule`, for the argument `rule` of [cv.n2gfl()].
 #' @seealso [cv.n2gfl()]
 #' @examples
 #' stable_rule(max.share = 0.25)
 #' @export
-stable_rule <- function(within = 1, tolerance = 0.1, size.weight = 0, max.share = 0.5, span = 0.5) {
+stable_rule <- function(within = 1, tolerance = 0.1, size.weight = 0, max.share = 0.5, span = 0.5,
+                        ...) {
+  check_empty_dots(...)
   within <- check_positive(within, "within")
   tolerance <- check_positive(tolerance, "tolerance")
   max.share <- check_share(max.share, "max.share")

@@ -105,7 +105,10 @@ test_that("no better than nothing: an empty map and a sentence", {
   choice <- stable_of(case)
   expect_identical(choice, list(row = 1L, share = 0, reason = "no evidence"))
   expect_match(stable_notes(list(stable = choice, rule = stable_rule())),
-               "no evidence for a map", fixed = TRUE)
+               "no fit is better than the model without features by more than 1 standard error: ",
+               fixed = TRUE)
+  expect_match(stable_notes(list(stable = choice, rule = stable_rule(within = 2))),
+               "by more than 2 standard errors: the data are no evidence for a map", fixed = TRUE)
   case$score$cvm[c(1, 7)] <- 1.5
   expect_null(stable_of(case)$reason)
 })
@@ -169,6 +172,21 @@ test_that("one column is smoothed along lambda1, and a few rows stay as they are
                          control = loess.control(surface = "direct")))
   expect_equal(smooth_over_grid(value, plane, 0.5), unname(byhand), tolerance = 1e-10)
   expect_identical(smooth_over_grid(value[1:5], plane[1:5, ], 0.5), value[1:5])
+})
+
+test_that("few columns are smoothed one by one: the same lambda1 is not the same model", {
+  withr::local_seed(10)
+  grid <- expand.grid(lambda1 = 0.8^(0:29), lambda2 = c(1, 0.1, 0))
+  plane <- grid_plane(grid$lambda1, grid$lambda2)
+  value <- rnorm(90) + rep(c(5, 0, -5), each = 30)
+  byhand <- tapply(value, rep(1:3, each = 30), function(column) {
+    fitted(loess(column ~ x, data.frame(column, x = log10(0.8^(0:29))), span = 0.5,
+                 control = loess.control(surface = "direct")))
+  })
+  expect_equal(smooth_over_grid(value, plane, 0.5), unname(unlist(byhand)), tolerance = 1e-10)
+  mixed <- sample(90)
+  expect_equal(smooth_over_grid(value[mixed], plane[mixed, ], 0.5),
+               smooth_over_grid(value, plane, 0.5)[mixed], tolerance = 1e-10)
 })
 
 test_that("each row stands for its part of the plane, also where lambda2 is 0", {
