@@ -111,7 +111,8 @@ print_default_grids <- function(names) {
   file <- "bench/before.csv"
   say("")
   print_title("Cross-validation with 10 folds and whole grids",
-              "Default: that of n2gfl(); refined: that of cv.n2gfl(). Ratio: CPU seconds now over those before.",
+              "Default: that of n2gfl(); refined: that of cv.n2gfl().",
+              "Ratio: CPU seconds now over those before.",
               sub("^# *", "", grep("^#", readLines(file), value = TRUE)),
               "MB added: memory beyond the data.")
   print_head("problem", "before s", "before CPU s", "s", "CPU s", "ratio", "bar", "met",

@@ -81,7 +81,8 @@ test_that("if all accurate maps are too large, the most accurate of the smaller 
   choice <- stable_of(case)
   expect_identical(choice[c("row", "reason")], list(row = 20L, reason = "size"))
   expect_match(stable_notes(list(stable = choice, rule = stable_rule())),
-               "use more than 50 % of the features; lambda.stable is the most accurate", all = FALSE)
+               "use more than 50 % of the features; lambda.stable is the most accurate",
+               all = FALSE)
 })
 
 test_that("one small region is found where it is, whatever ES is for other rows", {
@@ -216,7 +217,8 @@ test_that("nested runs measure the stability of maps, each with its own penaltie
     expect_identical(dim(maps), c(12L, 4L))
     # Each map is the fit to the training rows at the penalties that the outer fold chose.
     for (k in 1:4) {
-      penalties <- cv$nested$lambda[cv$nested$lambda$fold == k & cv$nested$lambda$choice == choice, ]
+      chosen <- cv$nested$lambda
+      penalties <- chosen[chosen$fold == k & chosen$choice == choice, ]
       train <- cv$foldid != k
       fit <- n2gfl(data$x[train, ], data$y[train], data$graph, family = "binomial",
                    lambda1 = penalties$lambda1, lambda2 = penalties$lambda2, thresh = 1e-10)
@@ -240,12 +242,14 @@ test_that("nested runs measure the stability of maps, each with its own penaltie
   glance <- generics::glance(cv)
   expect_identical(glance$nogueira.stable, table["stable", "nogueira"])
   expect_identical(glance$nested.min, cv$nested$estimate["min", "cvm"])
+  local_device()
   drawn <- plot(cv, type = "tradeoff")
   expect_identical(drawn$stability, table$nogueira)
   expect_identical(drawn$score, cv$nested$estimate$cvm)
 })
 
-test_that("a cross-validation without nesting draws the grid's trade-off and says what is missing", {
+test_that("without nesting the trade-off is that of the grid, and errors say what is missing", {
+  local_device()
   withr::local_seed(7)
   cv <- quick_cv(cv_problem())
   expect_s3_class(plot(cv, type = "tradeoff"), "n2gfl_stability")

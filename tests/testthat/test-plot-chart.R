@@ -156,9 +156,11 @@ test_that("legend, title and remarks of curves are those of the drawn panels", {
                    "Not in this panel: lambda.1se (panel 3), lambda.es (panel 1).")
   ends <- choices_among(data, c(1L, 3L))
   expect_null(ends$title)
-  expect_identical(ends$notes[1], "Not in these panels: lambda.min (panel 2), lambda.stable (panel 2).")
+  expect_identical(ends$notes[1],
+                   "Not in these panels: lambda.min (panel 2), lambda.stable (panel 2).")
   labels <- function(data, ylim) vapply(curve_legends(data, ylim)[[1]], `[[`, "", "label")
-  expect_identical(labels(middle, data$target + c(-1, 1)), c("lambda.min", "lambda.stable", data$target_title))
+  expect_identical(labels(middle, data$target + c(-1, 1)),
+                   c("lambda.min", "lambda.stable", data$target_title))
   expect_identical(labels(middle, data$target + c(1, 2)), c("lambda.min", "lambda.stable"))
 })
 

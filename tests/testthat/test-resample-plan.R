@@ -40,7 +40,8 @@ run_kind <- function(problem, plan, ...) {
     folds = run_plan(problem, plan, fit_fold, grid = plan_grid, measure = "mse",
                      weights = problem$data$weights, ...),
     `outer folds` = run_plan(problem, plan, fit_outer_fold,
-                             how = list(measure = "mse", rule = stable_rule()), weights = problem$data$weights, ...),
+                             how = list(measure = "mse", rule = stable_rule()),
+                             weights = problem$data$weights, ...),
     pairs = , halves = run_plan(problem, plan, select_features, q = 4, ...),
     run_plan(problem, plan, fit_run, grid = plan_grid, ...)
   )
