@@ -483,7 +483,7 @@ test_that("assess() has survival's concordance and coxph's slope, within folds",
   p <- cox_problem(n = 100)
   w <- replace(p$w, 1:5, 0)
   cv <- any_sign(quick_cv(p, weights = w, keep = TRUE))
-  row <- cv$index[["min"]]
+  row <- cv$index[["stable"]]
   strata <- survival::strata
   data <- data.frame(eta = cv$fit.preval[, row], fold = cv$foldid, w = cv$weights, p$y)[w > 0, ]
   found <- assess(cv)
