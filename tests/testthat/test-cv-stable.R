@@ -109,10 +109,10 @@ test_that("no better than nothing: an empty map and a sentence", {
   expect_match(stable_notes(list(stable = choice, rule = stable_rule())),
                "no fit is better than the model without features by more than 1 standard error: ",
                fixed = TRUE)
-  expect_match(stable_notes(list(stable = choice, rule = stable_rule(within = 2))),
-               "by more than 2 standard errors: the data are no evidence for a map", fixed = TRUE)
   case$score$cvm[c(1, 7)] <- 1.5
   expect_null(stable_of(case)$reason)
+  # Evidence does not depend on how fast rows lose weight.
+  expect_null(stable_of(case, within = 2)$reason)
 })
 
 test_that("on pure noise the map is empty, print() says so, and everything else works", {
