@@ -221,7 +221,10 @@ test_that("plans that cannot be used are refused before the work", {
   problem <- plan_problem(data)
   from <- cbind(rep(1L, 24), rep(1:0, c(20, 4)))
   expect_error(check_plan(problem, new_plan("subsample", from)),
-               "in run 2 all its values are 1: take larger samples")
+               "in run 2 all its values are 1: take a larger `fraction`\\.$")
+  # One row left out is as few as can be: there is no advice.
+  expect_error(check_plan(problem, new_plan("jackknife", from)),
+               "in run 2 all its values are 1\\.$")
   about <- list(measure = "mse", drawn = FALSE)
   folds <- list(foldid = matrix(rep(1:2, c(20, 4))), inner = NULL)
   expect_error(check_plan(problem, new_plan("folds", folds), about),
