@@ -136,16 +136,18 @@ assess <- function(object, ...) UseMethod("assess")
 #' @export
 assess.n2gfl_cv <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL, nested = NULL,
                             threshold = 0.5, level = 0.95, bins = NULL, newcovariates = NULL,
-                            newoffset = NULL, newweights = NULL, ...) {
+                            newoffset = NULL, newweights = NULL, newdata = NULL, newscale = NULL,
+                            ...) {
   check_no_dots(list(...))
   check_assessed(full_fit(object), !missing(threshold))
   settings <- assess_settings(threshold, level, bins)
   is_new <- !is.null(newx) || !is.null(newy)
   if (is_new && !is.null(nested)) stop_bad("`nested` must not be given together with `newx`.")
   sample <- if (is_new) {
-    new_sample(object, newx, newy, s, row, newcovariates, newoffset, newweights)
+    new_sample(object, newx, newy, s, row, newcovariates, newoffset, newweights, newdata, newscale)
   } else {
-    check_only_new(newcovariates = newcovariates, newoffset = newoffset, newweights = newweights)
+    check_only_new(newcovariates = newcovariates, newoffset = newoffset, newweights = newweights,
+                   newdata = newdata, newscale = newscale)
     held_out_sample(object, s, row, nested)
   }
   new_assessment(sample, full_fit(object), settings)
@@ -155,7 +157,7 @@ assess.n2gfl_cv <- function(object, newx = NULL, newy = NULL, s = NULL, row = NU
 #' @export
 assess.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL, threshold = 0.5,
                          level = 0.95, bins = NULL, newcovariates = NULL, newoffset = NULL,
-                         newweights = NULL, ...) {
+                         newweights = NULL, newdata = NULL, newscale = NULL, ...) {
   check_no_dots(list(...))
   check_assessed(full_fit(object), !missing(threshold))
   settings <- assess_settings(threshold, level, bins)
@@ -163,7 +165,8 @@ assess.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL,
     stop_bad("`newx` and `newy` must be given for a fit from n2gfl(), which has no held-out ",
              "predictions; cv.n2gfl() makes them.")
   }
-  sample <- new_sample(object, newx, newy, s, row, newcovariates, newoffset, newweights)
+  sample <- new_sample(object, newx, newy, s, row, newcovariates, newoffset, newweights, newdata,
+                       newscale)
   new_assessment(sample, object, settings)
 }
 
@@ -276,18 +279,20 @@ held_out_notes <- function(object, row) {
   )
 }
 
-new_sample <- function(object, newx, newy, s, row, newcovariates, newoffset, newweights) {
+new_sample <- function(object, newx, newy, s, row, newcovariates, newoffset, newweights, newdata,
+                       newscale) {
   if (is.null(newx)) stop_bad("`newx` must be given together with `newy`.")
   if (is.null(newy)) stop_bad("`newy` must be given together with `newx`.")
   table <- new_table(newcovariates, newx, "newcovariates")
   if (is.data.frame(newcovariates)) newcovariates <- table$data
+  if (!is.null(newdata)) newdata <- new_table(check_new_table(newdata), newx, "newdata")$data
   newy <- align_vector(new_outcome(newy, newx), "newy", row_labels(newx), table)
   newweights <- align_vector(newweights, "newweights", row_labels(newx), table)
   newoffset <- align_vector(newoffset, "newoffset", row_labels(newx), table)
   fit <- full_fit(object)
   row <- map_row(object, s, row)
   link <- predict(fit, newx, row = row, type = "link", newcovariates = newcovariates,
-                  newoffset = newoffset)
+                  newoffset = newoffset, newdata = newdata, newscale = newscale)
   weights <- check_newweights(newweights, nrow(link))
   y <- check_newy(newy, fit, weights %or% rep(1, nrow(link)))
   # Parameters that are no coefficients, such as a baseline hazard, are not needed here.

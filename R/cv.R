@@ -153,6 +153,7 @@ cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds =
   on.exit(end_progress(progress), add = TRUE)
   cv <- cross_validate(problem_at(problem), plan, measure, resumed$store, progress)
   warn_wrong_sign(cv$full$effects, problem)
+  warn_common_scale(problem)
   warn_not_converged(cv$full, problem$control)
   warn_folds_not_converged(cv$folds)
   object <- new_cv(cv, problem, plan$from$foldid, measure, keep, call)
@@ -322,7 +323,7 @@ fit_fold <- function(view, run, grid, measure, weights, alive, inside = NULL) {
 # The linear predictor of some rows of a view, one column per fit.
 view_link <- function(view, fits, rows) {
   data <- view$data
-  unname(linear_predictor(fits, data$x, data$covariates, data$offset, rows))
+  unname(linear_predictor(fits, data$x, data$covariates, data$offset, rows, data$map))
 }
 
 # N x L x repeats: each row predicted by the fits that have not seen it.
@@ -342,7 +343,7 @@ repeat_of <- function(plan) vapply(plan$runs, `[[`, 1L, "repetition")
 # Adds scores, stability over the folds, and the rows of the grid that these choose.
 choose_penalties <- function(cv, view, measure) {
   score <- summarise_scores(cv$scores)
-  stable <- stability_columns(cv$folds, view$data$x, view$data$weights)
+  stable <- stability_columns(cv$folds, view)
   larger <- larger_is_better(measure)
   best <- best_row(score$cvm, cv$full, larger)
   index <- c(
@@ -490,7 +491,7 @@ fit_outer_fold <- function(view, run, measure, weights, alive, inside = NULL) {
   cv <- cross_validate(view, run$inner, measure, progress = part_progress(inside), alive = alive)
   chosen <- list(a0 = cv$full$a0[cv$index], gamma = cv$full$gamma[, cv$index, drop = FALSE],
                  beta = cv$full$beta[, cv$index, drop = FALSE],
-                 own = cv$full$own[, cv$index, drop = FALSE])
+                 own = cv$full$own[, cv$index, drop = FALSE], sites = cv$full$sites)
   list(link = view_link(view, chosen, run$held), own = chosen$own,
        score = score_run(measure, view, run, chosen, weights),
        not_converged = not_converged_text(c(list(`All rows` = cv$full), cv$folds)),

@@ -239,7 +239,9 @@
 n2gfl <- function(x, y, graph = NULL,
                   family = c("gaussian", "binomial", "poisson", "cox", "ordinal"),
                   sign = c("nonnegative", "nonpositive", "free"), ..., covariates = NULL,
-                  data = NULL, deconfound = NULL, controls = NULL, weights = NULL, offset = NULL,
+                  data = NULL, scale = NULL, harmonize = NULL, preserve = NULL, reference = NULL,
+                  harmonize.among = c("all", "controls"), new.site = c("error", "pooled"),
+                  deconfound = NULL, controls = NULL, weights = NULL, offset = NULL,
                   lambda1 = NULL, lambda2 = NULL, nlambda1 = 30, nlambda2 = 5,
                   lambda.min.ratio = 0.02, penalty = c("fused", "laplacian"),
                   penalty.factor = NULL, standardize = FALSE, intercept = TRUE,
@@ -256,12 +258,14 @@ n2gfl <- function(x, y, graph = NULL,
   fits <- solve_view(view, progress = row_callback(progress))
   tick(progress, progress$running)
   warn_wrong_sign(fits$effects, view)
+  warn_common_scale(view)
   warn_not_converged(fits, view$control)
   new_fit(fits, view, call)
 }
 
 # `fits` is from solve_view(). `problem` may be the view or the problem with the same weights.
 new_fit <- function(fits, problem, call) {
+  if (is.null(problem$data$unpenalised)) problem <- problem_at(problem)
   data <- problem$data
   control <- problem$control
   grid <- data.frame(
@@ -277,7 +281,8 @@ new_fit <- function(fits, problem, call) {
            sign = control$sign, penalty = control$penalty, penalty.factor = data$penalty.factor,
            control = solver, offset = problem$offset, weighted = problem$weighted, call = call,
            graph = data$graph, space = data$space, coding = attr(data$covariates, "coding"),
-           deconfound = !is.null(data$controls)),
+           deconfound = !is.null(data$controls), scale = kept_scale(data$scaling, data$weights),
+           harmonize = kept_harmony(data$harmony, data$map, fits$sites)),
       family_of(control$family)$keep(data, view_link(problem, fits, seq_len(nrow(data$x))))),
     class = "n2gfl"
   )

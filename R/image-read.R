@@ -102,16 +102,18 @@
 #' unlink(folder, recursive = TRUE)
 #' @export
 read_images <- function(files, mask = NULL, threshold = 0.2, coarsen = NULL, neighbours = 6, ...,
-                        na = c("error", "zero", "drop"), data = NULL, like = NULL,
+                        na = c("error", "zero", "drop"), data = NULL, scale = NULL, like = NULL,
                         resample = FALSE, verbose = interactive()) {
   check_empty_dots(...)
   na <- match_choice(na, "na", c("error", "zero", "drop"))
   resample <- check_flag(resample, "resample")
   verbose <- check_flag(verbose, "verbose")
+  check_image_scale(scale)
   if (!is.null(like)) {
     given <- c(mask = !missing(mask), threshold = !missing(threshold),
                coarsen = !missing(coarsen), neighbours = !missing(neighbours))
-    return(read_like(files, like, given, na, data, resample, verbose))
+    images <- read_like(files, like, given, na, data, resample, verbose)
+    return(set_scale(images, scale %or% scale_of(like)))
   }
   threshold <- check_threshold(threshold)
   neighbours <- check_neighbours(neighbours, 3)
@@ -130,7 +132,8 @@ read_images <- function(files, mask = NULL, threshold = 0.2, coarsen = NULL, nei
   })
   space <- new_space(kept$mask, grid$affine, colMeans(kept$x), grid$header, grid$coarsen,
                      source[c("dim", "affine")], usual_scale(stats))
-  new_images(kept$x, kept$graph, space, source$subjects, source$data, kept$dropped, source$paths)
+  set_scale(new_images(kept$x, kept$graph, space, source$subjects, source$data, kept$dropped,
+                       source$paths), scale)
 }
 
 # New images for the mask of `like`: no voxel is chosen or dropped.
@@ -171,6 +174,7 @@ unpack_images <- function(arguments) {
   images <- arguments$x
   arguments$x <- images$x
   if (is.null(arguments$graph)) arguments$graph <- images$graph
+  if (is.null(arguments$scale)) arguments["scale"] <- list(images$scale)
   arguments$space <- images$space
   arguments
 }

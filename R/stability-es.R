@@ -128,16 +128,36 @@ es_of_data <- function(data) {
 # ---- in the cv object ----------------------------------------------------------------------------
 
 # What cv.n2gfl() keeps for each row of the grid: the paper's ES, the form of Lim and Yu on centred
-# x, and the multi-set Dice coefficient. `weights`: rows with weight 0, such as those that an outer
-# fold holds out, must not influence the choice of a row.
-stability_columns <- function(fold.fits, x, weights) {
-  used <- which(weights > 0)
+# x, and the multi-set Dice coefficient. Rows without weight, such as those that an outer fold holds
+# out, must not influence the choice of a row.
+stability_columns <- function(fold.fits, view) {
+  predictors_of <- predictors_in(fold.fits, view$data)
   rows <- seq_len(ncol(fold.fits[[1]]$beta))
   values <- vapply(rows, function(row) {
     runs <- runs_at(fold.fits, row)
-    predictors <- run_predictors(x, runs, used)
+    predictors <- predictors_of(runs)
     c(es_measured(runs, predictors, "coef", center = FALSE)$value,
       es_measured(runs, predictors, "fit", center = TRUE)$value, mdc_measured(runs)$value)
   }, numeric(3))
   list(es = cbind(coef = values[1, ], fit = values[2, ]), mdc = values[3, ])
+}
+
+# A function that gives the features' part of the linear predictor of all runs, with one column per
+# run, in the rows with weight. Each run sees x as its own view does: scaled and harmonised with what
+# its own rows say.
+predictors_in <- function(fold.fits, data) {
+  used <- which(data$weights > 0)
+  if (is.null(data$scaling) && is.null(data$harmony)) {
+    return(function(runs) run_predictors(data$x, runs, used))
+  }
+  data$controls <- NULL  # effects of covariates do not count here
+  maps <- lapply(fold.fits, function(fit) {
+    view_map(data, replace(data$weights, fit$held, 0), "other runs")
+  })
+  function(runs) {
+    vapply(seq_along(maps), function(k) {
+      beta <- sparse_columns(list(column_entries(runs, k)), nrow(runs))
+      feature_link(data$x, beta, used, maps[[k]], fold.fits[[k]]$sites)[, 1]
+    }, numeric(length(used)))
+  }
 }

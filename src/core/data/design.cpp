@@ -31,7 +31,9 @@ Design Design::sparse(const int* starts, const int* indices, const double* value
 
 void Design::harmonise(Sites sites, int threads, Poll& poll) {
   const auto effects = std::make_shared<SiteEffects>(std::move(sites), cols());
-  read_all(threads, poll, [&](int j, const VectorXd& x) { effects->see(j, x); });
+  in_batches(cols(), threads, poll, [&](int begin, int end) {
+    for (int j = begin; j < end; ++j) effects->see(j, expanded(j));
+  });
   effects->estimate();
   sites_ = effects;
 }
@@ -178,7 +180,6 @@ void Design::add_shifts(int j, double factor, VectorXd& out) const {
   if (deconfounded()) out.noalias() -= nuisance_ * (factor * effects_.col(j));
 }
 
-// Column j as a vector, before scaling.
 VectorXd Design::expanded(int j) const {
   VectorXd x;
   const Storage::Column stored = storage_->column(j, x);

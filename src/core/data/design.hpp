@@ -99,6 +99,9 @@ class Design {
     storage_->add_weighted(j, factor, row_factors(j), out);
   }
 
+  // Column j before it is standardised and mirrored.
+  VectorXd expanded(int j) const;
+
   // out += the sum of the columns
   void add_sum(const std::vector<int>& columns, VectorXd& out, Poll& poll) const;
 
@@ -138,14 +141,6 @@ class Design {
       moments(begin, end, v, shared, stored.data());
       for (int j = begin; j < end; ++j)
         seen(j, survey(j, stored[static_cast<std::size_t>(j - begin)], shared));
-    });
-  }
-
-  // Calls seen(j, column j) for every column, by several threads.
-  template <class Seen>
-  void read_all(int threads, Poll& poll, const Seen& seen) const {
-    in_batches(cols(), threads, poll, [&](int begin, int end) {
-      for (int j = begin; j < end; ++j) seen(j, expanded(j));
     });
   }
 
@@ -201,7 +196,6 @@ class Design {
   bool deconfounded() const { return effects_.size() > 0; }
   VectorXd row_factors(int j) const;
   void add_shifts(int j, double factor, VectorXd& out) const;
-  VectorXd expanded(int j) const;
   double deviation(int j, const VectorXd& omega) const;
 
   // x_j'v of the column as it is stored, times the factors of the rows.
