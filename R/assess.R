@@ -86,6 +86,7 @@
 #'   predictions; `NULL` is one for every 20 observations, but at least 3 and at most 10.
 #' @param newcovariates,newoffset,newweights Covariates, offset and weights of new data; the first
 #'   two are needed if the fit had them.
+#' @param newdata,newscale What else [predict()][predict.n2gfl] needs of new data.
 #' @param ... Must be empty.
 #' @return A list of class `n2gfl_assessment`, which is printed and drawn
 #'   ([plot()][plot.n2gfl_assessment]):

@@ -16,6 +16,7 @@ check_harmonize <- function(arguments, n) {
   }
   terms <- site_terms(arguments$harmonize, arguments$data)
   sites <- site_names(terms, arguments$data, n, "data", arguments$rows)
+  check_not_outcome(sites$names, "harmonize", deparse1(attr(terms, "variables")[[2]]), arguments$y)
   list(sites = sites$names, terms = terms, variables = sites$variables, preserve = preserve_coder(arguments, n),
        among = if (among == "controls") {
          find_controls(arguments$y, arguments$controls, "harmonize")
@@ -56,8 +57,17 @@ site_names <- function(terms, data, n, name, rows = NULL) {
   list(names = as.character(sites), variables = names(frame))
 }
 
-# The outcome is not known of the subjects that are to be predicted. Among the covariates to
-# preserve, that of a held-out row would change its features.
+# The outcome is not known of the subjects that are to be predicted; that of a held-out row would
+# change its features.
+check_not_outcome <- function(values, name, variable, y) {
+  same <- vapply(seq_len(NCOL(y)), function(k) {
+    identical(as.character(values), as.character(if (NCOL(y) > 1) y[, k] else y))
+  }, NA)
+  if (!any(same)) return(invisible())
+  stop_bad("`", name, "` must not have the outcome, but `", variable, "` is `y`: for subjects who ",
+           "are to be predicted it is not known.")
+}
+
 preserve_coder <- function(arguments, n) {
   preserve <- arguments$preserve
   if (is.null(preserve)) return(NULL)
@@ -65,12 +75,8 @@ preserve_coder <- function(arguments, n) {
     stop_bad("`preserve` must be a formula such as ~ age + sex, not ", describe(preserve), ".")
   }
   coder <- covariate_coder(preserve, arguments$data, n, arguments$rows, "preserve")
-  outcome <- lapply(seq_len(NCOL(arguments$y)), function(k) as.character(as.matrix(arguments$y)[, k]))
   for (variable in names(coder$frame)) {
-    if (list(as.character(coder$frame[[variable]])) %in% outcome) {
-      stop_bad("`preserve` must not have the outcome, but `", variable, "` is `y`: for subjects ",
-               "who are to be predicted it is not known.")
-    }
+    check_not_outcome(coder$frame[[variable]], "preserve", variable, arguments$y)
   }
   coder$global <- arguments$global
   coder
@@ -97,7 +103,7 @@ harmonize_map <- function(harmony, weights, others) {
   check_site_sizes(names, table(factor(harmony$sites[used], names)), !is.null(harmony$among))
   of_row <- match(harmony$sites, names, 0L)
   if (harmony$new.site == "error") {
-    check_known_sites(harmony$sites, of_row, "harmonize", paste("only in", others))
+    check_known_sites(harmony$sites, of_row, "harmonize", paste("occurs only in", others))
   }
   reference <- match(harmony$reference %or% NA, names, 0L)
   if (!is.null(harmony$reference) && !reference) {
@@ -129,7 +135,7 @@ check_known_sites <- function(sites, of_row, name, where, rows = NULL) {
   at <- new[sites[new] == sites[new[1]]]
   shown <- utils::head(if (is.null(rows)) at else rows[at], 5)
   stop_bad("`", name, "` must have no site that the fit has not seen, but site ",
-           quoted(sites[new[1]]), " is ", where, " (", if (length(at) == 1) "row " else "rows ",
+           quoted(sites[new[1]]), " ", where, " (", if (length(at) == 1) "row " else "rows ",
            paste(shown, collapse = ", "), if (length(at) > 5) ", ...",
            "): new.site = \"pooled\" takes such rows as they are.")
 }
@@ -185,7 +191,7 @@ new_sites <- function(harmony, data, n, means, new_site, name, labels) {
   sites <- site_names(harmony$terms, data, n, name)$names
   of_row <- match(sites, harmony$names, 0L)
   if (new_site == "error") {
-    check_known_sites(sites, of_row, name, "none of its", if (length(labels)) short_names(labels))
+    check_known_sites(sites, of_row, name, "is new", if (length(labels)) short_names(labels))
   }
   preserved <- matrix(0, n, 0)
   if (!is.null(harmony$preserve)) {

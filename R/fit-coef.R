@@ -33,7 +33,8 @@
 #' @section Data:
 #' A fit does not keep the data. For `exact = TRUE` and `refit = TRUE` they must be given again by
 #' name: `x`, `y`, and `weights`, `offset`, `covariates` (with `data`, if they are a formula) and
-#' `controls` where the fit had them. All other choices are those of the fit, unless given.
+#' `controls` where the fit had them; `data` also for a `scale` by a column and for `harmonize`, and
+#' `scale` if it was one number per row. All other choices are those of the fit, unless given.
 #' @return A sparse matrix with one column per fit and the rows `(Intercept)`, the covariates and
 #'   the features. Features without a name are called V1, V2 and so on. For `"ordinal"` the cut
 #'   points, such as `MCI|NC`, take the place of the intercept; `"cox"` has neither.

@@ -10,6 +10,8 @@
 #' @param x,y,covariates,offset,weights The data of the fit; `covariates`, `offset` and `weights`
 #'   if the fit had them. For a fit whose covariates were a formula, `covariates` is the data frame
 #'   with their variables.
+#' @param data,scale The table with the variables of the fit's `scale` and `harmonize`, if it had
+#'   them and `covariates` is not that table; its `scale`, if that was one number per row.
 #' @param type Kind of residuals: `"deviance"` (signed square roots of the observations'
 #'   contributions to the deviance), `"pearson"` (divided by the standard deviation that the model
 #'   implies, up to the error variance) or `"response"` (observed minus fitted, with the modelled

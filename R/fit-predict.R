@@ -21,6 +21,13 @@
 #' @param newcovariates,newoffset Covariates and offset of the new observations; needed if the fit
 #'   had them. If the covariates were a formula, a data frame with its variables; its rows are
 #'   matched by name like those of `data` in [n2gfl()]. The default for images is their own table.
+#' @param newdata A data frame with the variables that the fit's `scale` and `harmonize` (with
+#'   `preserve`) need, and those of `covariates` unless `newcovariates` is given; `newcovariates`
+#'   serves too, if it is a data frame. Its rows are matched by name. The default for images is their
+#'   own table. `global` and means are computed from `newx`.
+#' @param newscale For a fit whose `scale` was one number per row: those of the new observations.
+#' @param new.site For a fit with `harmonize`: `"error"` or `"pooled"`, what to do with sites that the
+#'   fit has not seen; `NULL` for the fit's own choice. See *Sites* in [n2gfl()].
 #' @param times For `"survival"`: times at which the curve is wanted, by default those of the events
 #'   of the fit's data.
 #' @param quantile For `"time"`: a probability, by default 0.5 for the median time.
