@@ -343,7 +343,7 @@ repeat_of <- function(plan) vapply(plan$runs, `[[`, 1L, "repetition")
 # Adds scores, stability over the folds, and the rows of the grid that these choose.
 choose_penalties <- function(cv, view, measure) {
   score <- summarise_scores(cv$scores)
-  stable <- stability_columns(cv$folds, view)
+  stable <- stability_columns(cv$folds, view, lapply(cv$folds, `[[`, "held"))
   larger <- larger_is_better(measure)
   best <- best_row(score$cvm, cv$full, larger)
   index <- c(

@@ -17,7 +17,8 @@ check_harmonize <- function(arguments, n) {
   terms <- site_terms(arguments$harmonize, arguments$data)
   sites <- site_names(terms, arguments$data, n, "data", arguments$rows)
   check_not_outcome(sites$names, "harmonize", deparse1(attr(terms, "variables")[[2]]), arguments$y)
-  list(sites = sites$names, terms = terms, variables = sites$variables, preserve = preserve_coder(arguments, n),
+  list(sites = sites$names, terms = terms, variables = sites$variables,
+       preserve = preserve_coder(arguments, n),
        among = if (among == "controls") {
          find_controls(arguments$y, arguments$controls, "harmonize")
        },
@@ -154,9 +155,9 @@ check_preserved <- function(preserved, site) {
 # What a fit keeps for new rows, besides the core's estimates.
 kept_harmony <- function(harmony, map, estimates) {
   if (is.null(harmony)) return(NULL)
-  list(terms = harmony$terms, variables = harmony$variables, names = map$sites$names, preserve = map$sites$coding,
-       among = !is.null(harmony$among), reference = harmony$reference, new.site = harmony$new.site,
-       estimates = estimates)
+  list(terms = harmony$terms, variables = harmony$variables, names = map$sites$names,
+       preserve = map$sites$coding, among = !is.null(harmony$among),
+       reference = harmony$reference, new.site = harmony$new.site, estimates = estimates)
 }
 
 # The arguments of n2gfl() that make the same harmonisation again.

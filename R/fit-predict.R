@@ -23,11 +23,11 @@
 #'   matched by name like those of `data` in [n2gfl()]. The default for images is their own table.
 #' @param newdata A data frame with the variables that the fit's `scale` and `harmonize` (with
 #'   `preserve`) need, and those of `covariates` unless `newcovariates` is given; `newcovariates`
-#'   serves too, if it is a data frame. Its rows are matched by name. The default for images is their
-#'   own table. `global` and means are computed from `newx`.
+#'   serves too, if it is a data frame. Its rows are matched by name. The default for images is
+#'   their own table. `global` and means are computed from `newx`.
 #' @param newscale For a fit whose `scale` was one number per row: those of the new observations.
-#' @param new.site For a fit with `harmonize`: `"error"` or `"pooled"`, what to do with sites that the
-#'   fit has not seen; `NULL` for the fit's own choice. See *Sites* in [n2gfl()].
+#' @param new.site For a fit with `harmonize`: `"error"` or `"pooled"`, what to do with sites that
+#'   the fit has not seen; `NULL` for the fit's own choice. See *Sites* in [n2gfl()].
 #' @param times For `"survival"`: times at which the curve is wanted, by default those of the events
 #'   of the fit's data.
 #' @param quantile For `"time"`: a probability, by default 0.5 for the median time.
@@ -98,8 +98,8 @@ predict.n2gfl_cv <- function(object, newx, s = NULL, row = NULL, ...) {
   predict(full_fit(object), newx, s = at$s, row = at$row, ...)
 }
 
-# The linear predictor of new observations, whose covariates, offset and table are put into the order
-# of the rows of newx. `chosen` is from choose_fits().
+# The linear predictor of new observations, whose covariates, offset and table are put into the
+# order of the rows of newx. `chosen` is from choose_fits().
 new_link <- function(object, chosen, newx, newcovariates, newoffset, newdata, newscale,
                      new.site = NULL) {
   tables <- new_tables(object, newx, newcovariates, newdata)
@@ -136,8 +136,8 @@ check_new_table <- function(newdata) {
            describe(newdata), ".")
 }
 
-# What a fit did to x, for other rows: list(factors, sites), see view_map(). `names` are those of the
-# caller's arguments.
+# What a fit did to x, for other rows: list(factors, sites), see view_map(). `names` are those of
+# the caller's arguments.
 new_map <- function(object, x, data, scale, new.site, means, labels,
                     names = list(x = "newx", data = "newdata", scale = "newscale")) {
   n <- nrow(x)

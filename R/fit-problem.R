@@ -106,8 +106,9 @@ view_data <- function(view) {
 # Fits at the rows of `grid`, or at the view's own penalties: a list with the coefficients a0,
 # gamma, beta (and `own`, if the core returns parameters of the family), all with names; lambda1,
 # lambda2, df, regions, nonzero, dev_ratio, gap, iter, converged, one for each fit; nulldev,
-# npasses, effects; and `sites`, the estimates of their effects, if these are removed. `alive`, if not "", is a file whose removal stops the work as an interrupt does.
-# The fits end with the one in which more than `pmax` different features have entered.
+# npasses, effects; and `sites`, the estimates of their effects, if these are removed. `alive`, if
+# not "", is a file whose removal stops the work as an interrupt does. The fits end with the one in
+# which more than `pmax` different features have entered.
 solve_view <- function(view, grid = NULL, progress = NULL, alive = "", pmax = Inf) {
   name_fits(core_fits(view, grid, progress, alive, pmax), view)
 }

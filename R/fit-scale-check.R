@@ -3,8 +3,8 @@
 # means. Grey matter has such a common part too, from the size of the head and from global atrophy,
 # but a smaller one, and some of it is signal.
 
-# Beyond this share of the features' variance that the means explain there is advice: the common part
-# varies more than all the rest. Few features or subjects have a large share by chance.
+# Beyond this share of the features' variance that the means explain there is advice: the common
+# part varies more than all the rest. Few features or subjects have a large share by chance.
 large_share <- 0.5
 least_for_share <- 20L
 
@@ -32,11 +32,12 @@ names_global <- function(data) "global" %in% c(names(data$coder$frame), colnames
 scale_warning <- function(share, positive) {
   paste0(
     "The subjects' means explain ", floor(100 * share), " % of the variance of the features, and ",
-    "weights of one sign cannot subtract what all features of a subject share, such as the gain of ",
-    "a scanner or the uptake of a tracer: add the mean to the covariates, `covariates = ~ global`",
+    "weights of one sign cannot subtract what all features of a subject share, such as the gain ",
+    "of a scanner or the uptake of a tracer: add the mean to the covariates, ",
+    "`covariates = ~ global`",
     if (positive) {
-      paste0(", or divide by it, scale = \"mean\". Dividing also removes real effects on the whole ",
-             "brain, such as the atrophy of grey matter; the covariate is milder")
+      paste0(", or divide by it, scale = \"mean\". Dividing also removes real effects on the ",
+             "whole brain, such as the atrophy of grey matter; the covariate is milder")
     }, "."
   )
 }

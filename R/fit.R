@@ -93,10 +93,10 @@
 #' one sign cannot subtract what all features share, so it enters every prediction. There are two
 #' remedies:
 #'
-#' * `global`, the mean of the subject's row of `x` as it is given (for images the mean over the mask,
-#'   before `scale` and `harmonize`), is a variable for every formula of covariates, unless `data`
-#'   has a column of that name: `covariates = ~ global`, or `diagnosis ~ age + global`. Of new
-#'   subjects it is computed from their own features.
+#' * `global`, the mean of the subject's row of `x` as it is given (for images the mean over the
+#'   mask, before `scale` and `harmonize`), is a variable for every formula of covariates, unless
+#'   `data` has a column of that name: `covariates = ~ global`, or `diagnosis ~ age + global`. Of
+#'   new subjects it is computed from their own features.
 #' * `scale = "mean"` divides each row of `x` by its own mean; features are then near 1. With
 #'   `scale = "TIV"`, a column of `data`, or with one number per row, each row is divided by its
 #'   number and multiplied by the mean of these numbers over the rows of the fit (in a fold, over
@@ -109,7 +109,8 @@
 #'
 #' With a sign constraint a warning (of class `n2gfl_scale_warning`, once in a call) names both
 #' remedies if the subjects' means \eqn{m} explain more than half of the variance of the features:
-#' \deqn{\sum_j \frac{\mathrm{cov}(x_j, m)^2}{\mathrm{var}(m)} > \frac{1}{2} \sum_j \mathrm{var}(x_j),}{
+#' \deqn{\sum_j \frac{\mathrm{cov}(x_j, m)^2}{\mathrm{var}(m)} >
+#'   \frac{1}{2} \sum_j \mathrm{var}(x_j),}{
 #'   sum_j cov(x_j, m)^2 / var(m) > 1/2 sum_j var(x_j),}
 #' where the covariates' linear effects are removed from \eqn{x_j} and \eqn{m}, and `harmonize` and
 #' `deconfound` have been applied; of more than 4,096 features as many are used, evenly spread. What
@@ -123,10 +124,10 @@
 #' which gives all features of a site a common prior. For a row \eqn{i} of site \eqn{s}
 #' \deqn{x_{ij} = a_j + z_i'b_j + \sigma_j (\gamma_{sj} + \sqrt{\delta_{sj}} \, e_{ij})}{
 #'   x_ij = a_j + z_i'b_j + sigma_j (gamma_sj + sqrt(delta_sj) e_ij)}
-#' becomes \eqn{a_j + z_i'b_j + \sigma_j e_{ij}}{a_j + z_i'b_j + sigma_j e_ij}. The result is that of
-#' `sva::ComBat()`, but in a cross-validation (and in every resample) everything is estimated from
-#' the training rows alone, and held-out rows are transformed by it. Every row with a positive weight
-#' counts once.
+#' becomes \eqn{a_j + z_i'b_j + \sigma_j e_{ij}}{a_j + z_i'b_j + sigma_j e_ij}. The result is that
+#' of `sva::ComBat()`, but in a cross-validation (and in every resample) everything is estimated
+#' from the training rows alone, and held-out rows are transformed by it. Every row with a positive
+#' weight counts once.
 #'
 #' * `preserve = ~ age + sex` gives the \eqn{z_i}: covariates whose effects the features keep. By
 #'   default there are none. If the sites differ in such a covariate, name it: otherwise its effects
@@ -136,10 +137,10 @@
 #' * `reference = "site"` leaves the features of that site as they are and brings the others to its
 #'   location and scale.
 #' * `harmonize.among = "controls"` estimates the effects from the `controls` alone.
-#' * A site must have two rows or more in the rows of every fit. A row of a site that the fit has not
-#'   seen is an error; with `new.site = "pooled"` it stays as it is, as if its site had the pooled
-#'   mean and variance (\eqn{\gamma = 0}{gamma = 0}, \eqn{\delta = 1}{delta = 1}). This is what
-#'   leaving out whole sites needs, `cv.n2gfl(group = data$site, new.site = "pooled")`.
+#' * A site must have two rows or more in the rows of every fit. A row of a site that the fit has
+#'   not seen is an error; with `new.site = "pooled"` it stays as it is, as if its site had the
+#'   pooled mean and variance (\eqn{\gamma = 0}{gamma = 0}, \eqn{\delta = 1}{delta = 1}). This is
+#'   what leaving out whole sites needs, `cv.n2gfl(group = data$site, new.site = "pooled")`.
 #' * A feature that is constant within a site, such as a voxel that is outside of all brains there,
 #'   stays as it is at all sites.
 #'
@@ -211,9 +212,9 @@
 #'   on the controls of the training rows alone. The covariates are then not predictors themselves;
 #'   `gamma` holds the effect of the removal on the linear predictor, so that predictions are made
 #'   as with covariates. The features are not copied.
-#' @param controls For `deconfound` and `harmonize.among`: the class of `y` that contains the controls, or a logical value
-#'   per row of `x`. By default the class with a name such as NC, CN, HC, control or healthy, and a
-#'   message names it.
+#' @param controls For `deconfound` and `harmonize.among`: the class of `y` that contains the
+#'   controls, or a logical value per row of `x`. By default the class with a name such as NC, CN,
+#'   HC, control or healthy, and a message names it.
 #' @param weights Nonnegative weights of the observations, or `NULL` for equal weights.
 #' @param offset A number per observation that is added to the linear predictor, or `NULL`.
 #' @param lambda1 Penalties on the size of the coefficients, strictly decreasing; used with every

@@ -59,10 +59,10 @@
 #'   of [n2gfl()]. Its rows are matched to the images by name, see *Rows by name* in [n2gfl()]; if
 #'   nothing names them, they are taken in the order of the images, and a message says so. By
 #'   default `files` itself, if that is a data frame.
-#' @param scale How fits divide each subject's features, kept with the images as the default of their
-#'   `scale`: `"none"`, `"mean"` (each subject by its mean over the mask) or the name of a column of
-#'   `data`, such as the size of the head. The values in `x` stay as they are. `NULL` for none, or
-#'   that of `like`. See *Scale* in [n2gfl()].
+#' @param scale How fits divide each subject's features, kept with the images as the default of
+#'   their `scale`: `"none"`, `"mean"` (each subject by its mean over the mask) or the name of a
+#'   column of `data`, such as the size of the head. The values in `x` stay as they are. `NULL` for
+#'   none, or that of `like`. See *Scale* in [n2gfl()].
 #' @param like Images, or a fit to images, whose mask, coarsening and graph are to be used again,
 #'   for predictions. The new images must be on the same grid unless `resample` is `TRUE`, and no
 #'   voxel is dropped.

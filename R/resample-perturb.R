@@ -73,16 +73,16 @@ perturb_fits <- function(x, y, graph = NULL, ...,
 
 new_perturbed <- function(full, fits, problem, plan, call) {
   fit <- new_fit(full, problem, call)
-  stable <- stability_columns(fits, problem)
+  stable <- stability_columns(fits, problem, lapply(plan$runs, `[[`, "held"))
   structure(
-    list(call = call, grid = fit$grid, es = stable$es, mdc = stable$mdc,
-         fold.fits = unname(lapply(fits, run_fields)), n2gfl.fit = fit, perturb = plan$kind, runs = plan$from),
+    list(call = call, grid = fit$grid, es = stable$es, mdc = stable$mdc, fold.fits = unname(fits),
+         n2gfl.fit = fit, perturb = plan$kind, runs = plan$from),
     class = "n2gfl_perturbed"
   )
 }
 
 fit_run <- function(view, run, grid, alive, inside = NULL) {
-  c(run_fields(solve_view(view, grid, path_callback(inside), alive)), list(held = run$held))
+  run_fields(solve_view(view, grid, path_callback(inside), alive))
 }
 
 # ---- plot and print ------------------------------------------------------------------------------

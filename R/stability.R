@@ -98,7 +98,7 @@ stability <- function(object, s = NULL, measures = "all", x = NULL, graph = NULL
   level <- check_ratio(level, "level")
   source <- run_source(object, graph)
   rows <- run_rows(source, s, row)
-  if (!is.null(x)) x <- check_run_x(x, nrow(source$runs(rows[1])))
+  if (!is.null(x)) x <- check_run_x(x, nrow(source$runs(rows[1])), object)
   shared <- shared_data(source, measures, x, level)
   table <- do.call(rbind, lapply(rows, function(row) {
     measure_row(measures, measure_data(source, row, shared))

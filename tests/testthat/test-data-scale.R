@@ -69,7 +69,7 @@ test_that("global is the row mean, before scaling, as a covariate", {
                   fit_gained(p, covariates = cbind(global = p$data$tiv)))
 })
 
-test_that("a fold divides by the mean of its own rows' variable, and each subject by its own mean", {
+test_that("a fold refers to the mean of its own rows, and each subject is divided by its own", {
   withr::local_seed(3)
   p <- gained()
   foldid <- rep(1:4, 10)
@@ -103,6 +103,8 @@ test_that("stability is that of the scaled features", {
   by_hand <- suppressWarnings(fit_gained(p, p$x / rowMeans(p$x), perturb = "jackknife",
                                          fun = perturb_fits))
   expect_equal(runs$es, by_hand$es, tolerance = 1e-5)
+  expect_error(ES(ours, p$x), "`x` must not be given for fits with `scale`")
+  expect_equal(ES(ours, row = 2, normalize = "fit", center = TRUE), ours$es[2, "fit"])
 })
 
 test_that("new rows are scaled like those of the fit", {

@@ -111,7 +111,7 @@ MeanVariance mean_variance(const std::vector<int>& columns, const Value& value) 
 }  // namespace
 
 // The mode of the posterior of all columns' g and d at one site, by fixed point iteration. It stops
-// when no value has changed by more than a share of 1e-4, counted like in the R package sva (changes
+// when no value has changed by more than a share of 1e-4, counted as in the R package sva (changes
 // of negative g do not count), so that both take the same number of steps and agree to rounding.
 void SiteEffects::shrink(int s, const std::vector<int>& columns) {
   constexpr double kChange = 1e-4;
