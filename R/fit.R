@@ -16,9 +16,9 @@
 #'   lambda2 sum_(j,k) w_jk |beta_j - beta_k|,  eta_i = x_i'beta + z_i'gamma + c + o_i,}
 #' subject to \eqn{\beta \ge 0} (`sign = "nonnegative"`), \eqn{\beta \le 0} (`"nonpositive"`) or
 #' nothing (`"free"`). The loss is that of the `family`, see below. The weights \eqn{v} are rescaled
-#' to mean 1 over the rows with a positive weight, which \eqn{N} counts. With `penalty =
-#' "laplacian"` the last term is \eqn{\lambda_2 \sum w_{jk} (\beta_j - \beta_k)^2}{lambda2 sum w_jk
-#' (beta_j - beta_k)^2}.
+#' to mean 1 over the rows with a positive weight, which \eqn{N} counts. With
+#' `penalty = "laplacian"` the last term is
+#' \eqn{\lambda_2 \sum w_{jk} (\beta_j - \beta_k)^2}{lambda2 sum w_jk (beta_j - beta_k)^2}.
 #'
 #' The loss is scaled as in glmnet. Xin et al. (2015) use plain sums over the observations: their
 #' \eqn{\lambda}{lambda} is \eqn{N} times the one here.

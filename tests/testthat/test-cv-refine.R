@@ -140,17 +140,6 @@ test_that("rounds are the same under every plan and when a run is resumed", {
   expect_identical(without_call(refined(data, nested = TRUE, keep = TRUE)), cv)
 })
 
-test_that("rows held out by an outer fold have no influence on its grid, its choice or its map", {
-  withr::local_seed(28)
-  data <- cv_problem("binomial", n = 48)
-  expect_no_leak(data)
-  # Pure noise, with everything that is estimated on the way.
-  noise <- list(x = matrix(rexp(48 * 12), 48), y = sample(data$y), graph = data$graph,
-                family = "binomial")
-  site <- data.frame(site = rep(c("a", "b"), each = 24))
-  expect_no_leak(noise, data = site, harmonize = ~ site, scale = "mean", covariates = ~ global)
-})
-
 expect_no_leak <- function(data, ...) {
   held <- rep(1:4, length.out = 48) == 1
   other <- data
@@ -168,6 +157,17 @@ expect_no_leak <- function(data, ...) {
   # The other folds do see these rows.
   expect_false(identical(one$maps$min[, 2:4], two$maps$min[, 2:4]))
 }
+
+test_that("rows held out by an outer fold have no influence on its grid, its choice or its map", {
+  withr::local_seed(28)
+  data <- cv_problem("binomial", n = 48)
+  expect_no_leak(data)
+  # Pure noise, with everything that is estimated on the way.
+  noise <- list(x = matrix(rexp(48 * 12), 48), y = sample(data$y), graph = data$graph,
+                family = "binomial")
+  site <- data.frame(site = rep(c("a", "b"), each = 24))
+  expect_no_leak(noise, data = site, harmonize = ~ site, scale = "mean", covariates = ~ global)
+})
 
 test_that("the progress of a search ends at its total", {
   withr::local_seed(29)
