@@ -1,9 +1,9 @@
 # A grid that refines itself: what each round adds, that its rows are optimal fits, that it is the
 # same under all plans and when a run is resumed, and that no row held out has any influence.
 
-refined <- function(data, ..., nlambda1 = 8, nlambda2 = 9) {
-  cv.n2gfl(data$x, data$y, data$graph, family = data$family, nlambda1 = nlambda1,
-           nlambda2 = nlambda2, foldid = rep(1:4, length.out = nrow(data$x)), ...)
+refined <- function(case, ..., nlambda1 = 8, nlambda2 = 9) {
+  cv.n2gfl(case$x, case$y, case$graph, family = case$family, nlambda1 = nlambda1,
+           nlambda2 = nlambda2, foldid = rep(1:4, length.out = nrow(case$x)), ...)
 }
 
 test_that("the grid holds a coarse sweep and 0, and stays within its budget", {
@@ -140,15 +140,15 @@ test_that("rounds are the same under every plan and when a run is resumed", {
   expect_identical(without_call(refined(data, nested = TRUE, keep = TRUE)), cv)
 })
 
-expect_no_leak <- function(data, ...) {
+expect_no_leak <- function(case, ...) {
   held <- rep(1:4, length.out = 48) == 1
-  other <- data
+  other <- case
   other$x[held, ] <- 100 * other$x[held, ] + 7
-  nested <- function(data) {
+  nested <- function(case) {
     set.seed(1)
-    suppressWarnings(refined(data, nested = TRUE, ..., rule = stable_rule(within = 3)))$nested
+    suppressWarnings(refined(case, nested = TRUE, ..., rule = stable_rule(within = 3)))$nested
   }
-  one <- nested(data)
+  one <- nested(case)
   two <- nested(other)
   expect_identical(one$lambda[one$lambda$fold == 1, ], two$lambda[two$lambda$fold == 1, ])
   for (choice in names(one$maps)) {
