@@ -16,7 +16,8 @@
 #'   lambda2 sum_(j,k) w_jk |beta_j - beta_k|,  eta_i = x_i'beta + z_i'gamma + c + o_i,}
 #' subject to \eqn{\beta \ge 0} (`sign = "nonnegative"`), \eqn{\beta \le 0} (`"nonpositive"`) or
 #' nothing (`"free"`). The loss is that of the `family`, see below. The weights \eqn{v} are rescaled
-#' to mean 1 over the rows with a positive weight, which \eqn{N} counts. With `penalty = "laplacian"` the last term is
+#' to mean 1 over the rows with a positive weight, which \eqn{N} counts. With
+#' `penalty = "laplacian"` the last term is
 #' \eqn{\lambda_2 \sum w_{jk} (\beta_j - \beta_k)^2}{lambda2 sum w_jk (beta_j - beta_k)^2}.
 #'
 #' The loss is scaled as in glmnet. Xin et al. (2015) use plain sums over the observations: their
@@ -274,8 +275,9 @@ new_fit <- function(fits, problem, call) {
   solver <- control[c("standardize", "intercept", "algorithm", "thresh", "maxit", "threads")]
   structure(
     c(fits[intersect(c("a0", "gamma", "beta", "own"), names(fits))],
-      list(grid = grid, nulldev = fits$nulldev, npasses = fits$npasses, nobs = sum(data$weights > 0),
-           rows = nrow(data$x), dim = dim(fits$beta), classnames = data$classnames, family = control$family,
+      list(grid = grid, nulldev = fits$nulldev, npasses = fits$npasses,
+           nobs = sum(data$weights > 0), rows = nrow(data$x), dim = dim(fits$beta),
+           classnames = data$classnames, family = control$family,
            sign = control$sign, penalty = control$penalty, penalty.factor = data$penalty.factor,
            control = solver, offset = problem$offset, weighted = problem$weighted, call = call,
            graph = data$graph, space = data$space, coding = attr(data$covariates, "coding"),
