@@ -86,6 +86,12 @@ TEST(levels_that_the_offset_explains_are_fitted) {
   check_case([](std::uint32_t s) { return fuzz::fit_case(s, "ordinal"); }, 302701);
 }
 
+// Two counts that the intercept and a covariate explain: the null objective is rounding.
+TEST(counts_that_the_covariates_explain_are_fitted) {
+  for (std::uint32_t seed : {40002009u, 40005817u})
+    check_case([](std::uint32_t s) { return fuzz::fit_case(s, "poisson"); }, seed);
+}
+
 // A covariate that is constant, for losses that ignore constants: what centring leaves is rounding.
 TEST(constant_covariates_of_times_and_levels_get_no_coefficient) {
   for (std::uint32_t seed : {600u, 745u}) CHECK(fuzz::fit_case(seed, "ordinal").wrong.empty());
