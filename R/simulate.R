@@ -78,9 +78,9 @@
 #' # Both
 #' **Directions.** More grey matter, or more uptake, means healthier. For `"binomial"` the outcome
 #' is a factor whose later level is the control, the class that [n2gfl()] models, and for
-#' `"gaussian"` it is a score that falls with severity; so coefficients of the diseased regions are positive and
-#' the default `sign = "nonnegative"` is right. With the levels the other way round it would be
-#' wrong.
+#' `"gaussian"` it is a score that falls with severity; so coefficients of the diseased regions are
+#' positive and the default `sign = "nonnegative"` is right. With the levels the other way round it
+#' would be wrong.
 #'
 #' **Presets** have the class sizes of the three tasks of Xin and others (2015), and at 8 mm a mask
 #' of about 2,500 voxels (2,800 in MNI space), as they had: `"15ADNC"` (64 patients, 90 controls),
