@@ -128,7 +128,18 @@ print_fit_head <- function(x) {
   if (!is.null(outcome)) cat(outcome, "\n", sep = "")
   cat(count_of(x$nobs, "observation"), ", ", count_of(x$dim[1], "feature"),
       if (covariates) paste0(", ", count_of(covariates, "covariate")),
-      ", ", count_of(x$dim[2], "fit"), "\n\n", sep = "")
+      ", ", count_of(x$dim[2], "fit"), "\n", features_line(x), "\n", sep = "")
+}
+
+# What was done to the features before the fit, in one line; none if nothing was.
+features_line <- function(x) {
+  by <- x$scale$by
+  done <- c(
+    if (!is.null(by)) paste("divided by", switch(
+      by, mean = "their mean", numbers = "a number for each subject", paste0("`", by, "`"))),
+    if (!is.null(x$harmonize)) paste("without effects of", length(x$harmonize$names), "sites")
+  )
+  if (length(done)) paste0("Features ", paste(done, collapse = ", "), "\n")
 }
 
 # formatC() would add blanks in some versions of R.

@@ -12,6 +12,7 @@
 #' @param mask `NULL`; a vector that is `TRUE` for each vertex to use; or the path of a GIFTI file
 #'   that is not 0 there.
 #' @param data A data frame with one row per subject, see [read_images()].
+#' @param scale How fits divide each subject's features, see [read_images()].
 #' @param ... Must be empty.
 #' @return Without `files` a graph, see [graph_mesh()]. Otherwise an object of class `n2gfl_images`
 #'   with `x`, `graph`, `subjects`, `data`, `dropped` and `files` as in [read_images()]; its `space`
@@ -26,8 +27,9 @@
 #' thickness <- read_surface(matrix(rnorm(20, 3), 5), mesh)
 #' thickness
 #' @export
-read_surface <- function(files = NULL, mesh, mask = NULL, data = NULL, ...) {
+read_surface <- function(files = NULL, mesh, mask = NULL, data = NULL, ..., scale = NULL) {
   check_empty_dots(...)
+  check_image_scale(scale)
   if (missing(mesh)) stop_bad("`mesh` must be given: a GIFTI file or a graph from graph_mesh().")
   mesh <- check_mesh(mesh)
   if (is.null(files)) return(mesh)
@@ -46,8 +48,8 @@ read_surface <- function(files = NULL, mesh, mask = NULL, data = NULL, ...) {
   rownames(x) <- source$subjects
   labels <- if (is.null(source$paths)) paste("row", seq_len(nrow(x))) else quoted_each(source$paths)
   warn_scale(image_stats(x), labels)
-  new_images(x, part_of_mesh(mesh, keep), space, source$subjects, source$data,
-             sum(inside & !varies), source$paths)
+  set_scale(new_images(x, part_of_mesh(mesh, keep), space, source$subjects, source$data,
+                       sum(inside & !varies), source$paths), scale)
 }
 
 # ---- mesh and values -----------------------------------------------------------------------------

@@ -215,6 +215,41 @@ test_that("a subset of the table's expressions can say the site, and global can 
                predict(fit_scanned(p, clean), clean[1:4, ]), tolerance = 1e-4)
 })
 
+test_that("runs that are resumed or parallel give the same", {
+  withr::local_seed(29)
+  p <- scanned(60, 60)
+  foldid <- rep(1:3, 20)
+  run <- function(...) {
+    fit_scanned(p, foldid = foldid, harmonize = ~ site, preserve = ~ age, nested = TRUE,
+                fun = cv.n2gfl, ...)
+  }
+  plain <- run()
+  folder <- withr::local_tempdir()
+  for (time in 1:2) {
+    expect_identical(without_call(run(checkpoint = folder)), without_call(plain))
+    expect_length(dir(folder, "^Fold-2"), 1)
+    unlink(dir(folder, "^(Fold-2|all-rows)", full.names = TRUE))
+  }
+  skip_if_not(future::supportsMulticore())
+  old <- future::plan(future::multicore, workers = 2)
+  withr::defer(future::plan(old))
+  expect_identical(without_call(run()), without_call(plain))
+})
+
+test_that("images bring the sites of their subjects", {
+  withr::local_seed(30)
+  p <- scanned(60, 60)
+
+  array <- aperm(array(p$x, c(60, 4, 5, 3)), c(2, 3, 4, 1))
+  images <- suppressMessages(read_images(array, threshold = 0, data = p$data))
+  fit <- suppressWarnings(suppressMessages(n2gfl(
+    images, p$y, family = "binomial", lambda1 = 0.02, lambda2 = 0.01, harmonize = ~ site)))
+  expect_gt(fit$grid$nonzero, 0)
+  expect_output(print(fit), "Features without effects of 3 sites")
+  expect_identical(predict(fit, images[3:7]),
+                   predict(fit, images[3:7], newdata = p$data[3:7, ]))
+})
+
 test_that("a site that is new is an error, or its rows stay as they are", {
   withr::local_seed(27)
   p <- scanned()
