@@ -23,8 +23,7 @@ images <- read_images(subjects$file, mask = cohort$files[["mask"]], data = subje
 print(images)
 
 cat("\nfit <- cv.n2gfl(images, diagnosis ~ age + sex + tiv, family = \"binomial\")\n")
-fit <- cv.n2gfl(images, diagnosis ~ age + sex + tiv, family = "binomial", type.measure = "class",
-                nlambda2 = 3)
+fit <- cv.n2gfl(images, diagnosis ~ age + sex + tiv, family = "binomial")
 print(fit)
 print(assess(fit))
 

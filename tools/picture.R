@@ -7,8 +7,7 @@ dir.create(dirname(file), recursive = TRUE, showWarnings = FALSE)
 
 set.seed(2015)
 cohort <- simulate_cohort("30ADNC", voxel_size = 4)
-fit <- cv.n2gfl(cohort$images, diagnosis ~ age + sex + tiv, family = "binomial",
-                type.measure = "class", nlambda2 = 3)
+fit <- cv.n2gfl(cohort$images, diagnosis ~ age + sex + tiv, family = "binomial")
 png(file, width = 7, height = 2.8, units = "in", res = 110)
 plot_map(fit, space = "mni")
 invisible(dev.off())
