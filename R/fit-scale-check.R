@@ -3,9 +3,10 @@
 # means. Grey matter has such a common part too, from the size of the head and from global atrophy,
 # but a smaller one, and some of it is signal.
 
-# Beyond this share of the features' variance that the means explain there is advice: the common
-# part varies more than all the rest. Few features or subjects have a large share by chance.
-large_share <- 0.5
+# Beyond this share of the features' variance that the means explain there is advice. It lies
+# between grey matter, even of few subjects with global atrophy (up to one half), and uptake with a
+# gain (three quarters and more). Few features or subjects have a large share by chance.
+large_share <- 0.6
 least_for_share <- 20L
 
 # Says so once for a call; `problem` may be a view with the same weights.

@@ -109,15 +109,16 @@
 #' most. The covariate is the milder remedy.
 #'
 #' With a sign constraint a warning (of class `n2gfl_scale_warning`, once in a call) names both
-#' remedies if the subjects' means \eqn{m} explain more than half of the variance of the features:
-#' \deqn{\sum_j \frac{\mathrm{cov}(x_j, m)^2}{\mathrm{var}(m)} >
-#'   \frac{1}{2} \sum_j \mathrm{var}(x_j),}{
-#'   sum_j cov(x_j, m)^2 / var(m) > 1/2 sum_j var(x_j),}
+#' remedies if the subjects' means \eqn{m} explain more than 60 percent of the variance of the
+#' features:
+#' \deqn{\sum_j \frac{\mathrm{cov}(x_j, m)^2}{\mathrm{var}(m)} > 0.6 \sum_j \mathrm{var}(x_j),}{
+#'   sum_j cov(x_j, m)^2 / var(m) > 0.6 sum_j var(x_j),}
 #' where the covariates' linear effects are removed from \eqn{x_j} and \eqn{m}, and `harmonize` and
 #' `deconfound` have been applied; of more than 4,096 features as many are used, evenly spread. What
 #' all features share then varies more than all the rest together. The size of the head and global
-#' atrophy explain less of grey matter, usually 10 to 25 percent. There is no such advice for fewer
-#' than 20 features or subjects, and none if `scale` or `global` is used.
+#' atrophy explain less of grey matter: 10 to 25 percent of real cohorts, up to half of simulated
+#' ones. There is no such advice for fewer than 20 features or subjects, and none if `scale` or
+#' `global` is used.
 #'
 #' @section Sites:
 #' `harmonize = ~ site` removes the effects of sites (scanners, studies) on the location and the
