@@ -182,6 +182,14 @@ test_that("a brain is resampled in well under a second, with few volumes in memo
   read <- function() read_images(files, mask = mask, resample = TRUE, neighbours = 6)
   seconds <- system.time(read())[["elapsed"]]
   expect_lt(seconds, 12)  # 0.5 s where nothing else runs
-  peak <- peak_memory(read())
+  # In a session of its own: one that has run other tests lets more garbage gather.
+  given <- list(files = files, mask = mask, peak = `environment<-`(peak_memory, globalenv()))
+  start_child(folder, given, quote({
+    read <- function() read_images(given$files, mask = given$mask, resample = TRUE, neighbours = 6)
+    read()
+    saveRDS(given$peak(read()), file.path(folder, "peak.rds"))
+  }))
+  child_ended(folder)
+  peak <- readRDS(file.path(folder, "peak.rds"))
   if (!is.na(peak)) expect_lt(peak, 8 * 8 * prod(dim))
 })
