@@ -138,8 +138,8 @@ inner_link <- function(fit, cohort, treatment, inner, grid) {
 # The squared differences of the Laplacian penalty have the scale of the features' variance.
 fit_laplacian <- function(x, y, graph, grid = NULL) {
   unit <- mean(apply(x, 2, stats::var))
-  model <- n2gfl_model(sign = "free", penalty = "laplacian", nlambda1 = 15,
-                       lambda.min.ratio = 0.03, lambda2 = unit * c(100, 30, 10, 3, 1, 0.3))
+  model <- n2gfl_model(sign = "free", penalty = "laplacian", nlambda1 = 12,
+                       lambda.min.ratio = 0.05, lambda2 = unit * c(100, 30, 10, 3, 1, 0.3))
   model$fit(x, y, graph, grid)
 }
 

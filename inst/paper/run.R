@@ -10,14 +10,17 @@ this_script <- function() {
   normalizePath(if (length(file)) sub("^--file=", "", file[1]) else "run.R")
 }
 home <- dirname(this_script())
-for (name in c("comparators", "evaluate", "tables", "figures", "checks", "report")) {
+for (name in c("comparators", "evaluate", "ensemble", "treatments", "compare", "tables", "figures",
+               "checks", "report")) {
   source(file.path(home, paste0(name, ".R")))
 }
 
 # limit: seconds that a cell of Table 1 may take.
 settings <- list(
-  small = list(cohorts = 1, limit = 20, sizes = table1_sizes[1:3]),
-  full = list(cohorts = 10, limit = 600, sizes = table1_sizes)
+  small = list(cohorts = 1, limit = 20, sizes = table1_sizes[1:3],
+               comparison = comparison_settings(1, nfolds = 3, treatments = c("raw", "scaled"))),
+  full = list(cohorts = 10, limit = 600, sizes = table1_sizes,
+              comparison = comparison_settings(10))
 )
 
 run_paper <- function(size = "small", folder = file.path("out", "paper"), set = settings[[size]]) {
@@ -27,6 +30,7 @@ run_paper <- function(size = "small", folder = file.path("out", "paper"), set = 
   draw_figures(folder)
   run_table1(file.path(folder, "cells"), set$limit, this_script(), set$sizes)
   run_cohorts(file.path(folder, "cohorts"), set$cohorts)
+  run_comparison(file.path(folder, "comparison"), set$comparison)
   write_report(folder, set)
 }
 
