@@ -139,7 +139,7 @@ inner_link <- function(fit, cohort, treatment, inner, grid) {
 fit_laplacian <- function(x, y, graph, grid = NULL) {
   unit <- mean(apply(x, 2, stats::var))
   model <- n2gfl_model(sign = "free", penalty = "laplacian", nlambda1 = 12,
-                       lambda.min.ratio = 0.05, lambda2 = unit * c(100, 30, 10, 3, 1, 0.3))
+                       lambda.min.ratio = 0.05, lambda2 = unit * c(30, 10, 3, 1, 0.3))
   model$fit(x, y, graph, grid)
 }
 

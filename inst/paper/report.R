@@ -84,21 +84,24 @@ write_report <- function(folder, set) {
   settings <- data.frame(setting = c("cohorts a task", "limit a cell of Table 1 in s", "date"),
                          value = c(paste(unique(range(accuracy$cohorts)), collapse = " to "),
                                    set$limit, format(Sys.Date())))
-  tables <- c(list(table1 = cells, table2 = accuracy, table3 = stability, settings = settings),
-              comparison_tables(file.path(folder, "comparison"), set$comparison))
-  for (name in names(tables)) {
-    utils::write.csv(tables[[name]], file.path(folder, paste0(name, ".csv")), row.names = FALSE)
-  }
+  write_tables(folder, list(table1 = cells, table2 = accuracy, table3 = stability,
+                            settings = settings))
   writeLines(c(
     "# The paper, reproduced", "", as_markdown(settings),
     section("Table 1: seconds (* = over the limit)", wide_table1(cells)),
     section("Table 1: gap to one lower bound, own gap, MB of the process",
             cells[c("method", "d", "gap", "own_gap", "peak")]),
     comparison_sections(accuracy, stability),
-    procedure_sections(tables$comparison, tables$comparison_settings),
+    write_comparison(folder, set$comparison),
     section("Propositions, dual, errata", checks),
     "", paste0("![](", c("figure1", "figure2", "figure3", "proposition1"), ".png)")
   ), file.path(folder, "paper.md"))
+}
+
+write_tables <- function(folder, tables) {
+  for (name in names(tables)) {
+    utils::write.csv(tables[[name]], file.path(folder, paste0(name, ".csv")), row.names = FALSE)
+  }
 }
 
 section <- function(title, table) c("", paste("##", title), "", as_markdown(table))
@@ -123,8 +126,16 @@ comparison_tables <- function(folder, set) {
   list(comparison = comparison_table(cells), comparison_settings = comparison_about(cells, set))
 }
 
+# Writes them, and returns the sections of the report. All cells that there are count, also those of
+# a run that was stopped.
+write_comparison <- function(folder, set) {
+  tables <- comparison_tables(file.path(folder, "comparison"), set)
+  if (is.null(tables)) return(NULL)
+  write_tables(folder, tables)
+  procedure_sections(tables$comparison, tables$comparison_settings)
+}
+
 procedure_sections <- function(table, about) {
-  if (is.null(table)) return(NULL)
   tasks <- unique(table$task)
   c("", "## Whole procedures on the MNI cohorts", "", as_markdown(about),
     section("Whole procedures: nested accuracy in %", wide_procedures(table)),
@@ -138,14 +149,20 @@ procedure_name <- function(table) {
   paste0(table$model, ifelse(table$choice == "min", ", min", ""))
 }
 
-# Accuracy: one row per model, one column per task and treatment.
+# Accuracy: one row per task and treatment, one column per model.
 wide_procedures <- function(table) {
-  in_order <- function(values) factor(values, unique(values))
-  column <- paste0(table$task, ", ", table$treatment)
-  wide <- tapply(with_half(100 * table$accuracy, 100 * table$accuracy_half, 1),
-                 list(in_order(procedure_name(table)), in_order(column)), identity)
-  wide[is.na(wide)] <- ""
-  data.frame(model = rownames(wide), wide, row.names = NULL, check.names = FALSE)
+  rows <- unique(table[c("task", "treatment")])
+  models <- unique(procedure_name(table))
+  text <- with_half(100 * table$accuracy, 100 * table$accuracy_half, 1)
+  key <- paste(table$task, table$treatment)
+  columns <- lapply(models, function(model) {
+    here <- procedure_name(table) == model
+    found <- text[here][match(paste(rows$task, rows$treatment), key[here])]
+    ifelse(is.na(found), "", found)
+  })
+  names(columns) <- models
+  data.frame(task = rows$task, images = rows$treatment, columns, row.names = NULL,
+             check.names = FALSE)
 }
 
 # All measures of one task. `gain`: percentage points of accuracy above n2GFL with lambda.stable.

@@ -327,6 +327,7 @@ test_that("finished cells are kept, failures are named, and the table is their s
   about <- setNames(tables$comparison_settings$value, tables$comparison_settings$setting)
   expect_identical(about[["cohorts a task"]], "2")
   text <- paper$procedure_sections(tables$comparison, tables$comparison_settings)
-  expect_true(any(grepl("| lasso, min | 57.5 |", text, fixed = TRUE)))
+  expect_true(any(grepl("| raw | lasso, min | 57.5 | -20.0 |", text, fixed = TRUE)))
+  expect_true(any(grepl("| PET AD | scaled | 57.5 | 57.5 | 77.5 | 77.5 |", text, fixed = TRUE)))
   expect_null(paper$comparison_tables(tempfile(), set))
 })
