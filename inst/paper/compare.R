@@ -256,9 +256,9 @@ comparison_measures <- c("accuracy", "auc", "voxels", "least", "most", "mdc", "n
                          "nogueira_lower", "nogueira_upper", "dice_dilated", "es_fit", "mdc_top50",
                          "sensitivity", "precision", "seconds")
 
-# One row per task, treatment, model and way to choose: means over cohorts, half widths of their 95 %
-# t intervals as *_half; `least` and `most` over all cohorts. `gain` is the accuracy less that of
-# n2GFL with lambda.stable on the same cohorts.
+# One row per task, treatment, model and way to choose: means over cohorts, and the half widths of
+# their 95 % t intervals as *_half; `least` and `most` over all cohorts. `gain` is the accuracy less
+# that of n2GFL with lambda.stable on the same cohorts.
 comparison_table <- function(cells) {
   keys <- c("task", "treatment", "model", "choice")
   cells$gain <- cells$accuracy - reference_accuracy(cells)

@@ -87,17 +87,18 @@ standardise_features <- function(x, site, kept, train) {
 # equations for the two are solved in turn.
 site_effect <- function(z, tolerance = 1e-10) {
   n <- nrow(z)
-  mean <- colMeans(z)
-  variance <- apply(z, 2, stats::var)
-  prior <- list(mean = mean(mean), variance = stats::var(mean))
-  ratio <- mean(variance)^2 / stats::var(variance)
-  location <- mean
-  scale <- variance
+  means <- colMeans(z)
+  variances <- apply(z, 2, stats::var)
+  prior_mean <- mean(means)
+  prior_variance <- stats::var(means)
+  ratio <- mean(variances)^2 / stats::var(variances)
+  location <- means
+  scale <- variances
   repeat {
     before <- c(location, scale)
-    location <- (prior$variance * n * mean + scale * prior$mean) / (prior$variance * n + scale)
-    squares <- (n - 1) * variance + n * (mean - location)^2
-    scale <- (squares / 2 + mean(variance) * (ratio + 1)) / (n / 2 + ratio + 1)
+    location <- (prior_variance * n * means + scale * prior_mean) / (prior_variance * n + scale)
+    squares <- (n - 1) * variances + n * (means - location)^2
+    scale <- (squares / 2 + mean(variances) * (ratio + 1)) / (n / 2 + ratio + 1)
     if (max(abs(c(location, scale) - before)) <= tolerance) break
   }
   list(location = location, scale = scale)

@@ -1,8 +1,8 @@
 # The scripts of inst/paper, sourced into a new environment.
 paper_scripts <- function(...) {
   home <- new.env(parent = globalenv())
-  for (name in c("comparators", "evaluate", "ensemble", "treatments", "compare", "tables", "figures",
-                 "checks", "report", "cohort")) {
+  for (name in c("comparators", "evaluate", "ensemble", "treatments", "compare", "tables",
+                 "figures", "checks", "report", "cohort")) {
     sys.source(system.file("paper", paste0(name, ".R"), package = "n2gfl"), home)
   }
   home

@@ -196,7 +196,7 @@ test_that("no model of a fold knows the rows that the fold holds out", {
   changed$y[held] <- rev(data$y[held])
   models <- paper$compared_models()
   models$n2GFL <- paper$cv_model(lambda2 = c(0.01, 0.001), nlambda1 = 8)
-  for (name in c("SVM", "LR", "MLDA", "LapL", "lasso", "n2GFL")) {
+  for (name in c("SVM", "LR", "FREM", "MLDA", "LapL", "lasso", "n2GFL")) {
     before <- models[[name]]$run(data, raw)
     after <- models[[name]]$run(changed, raw)
     for (choice in names(before)) {
