@@ -1,24 +1,24 @@
 # Which rows of its grid a cross-validation chooses.
 
-# Adds scores, stability over the folds, the rows within one standard error of the best (`near`),
-# and the rows that are chosen (`index`). `cv` has `full` and `folds`; other fields are made again.
+# Adds to the fits of fit_round() or join_rounds() their scores, the rows within one standard error
+# of the best (`near`), and the rows that are chosen (`index`).
 choose_penalties <- function(cv, view, plan, how) {
   measure <- how$measure
   links <- held_out_links(cv$folds, plan, length(cv$full$lambda1))
   scores <- repeat_scores(cv$folds, links, plan, view, measure)
   score <- summarise_scores(scores)
-  stable <- stability_columns(cv$folds, view$data$x, view$data$weights)
+  stability <- unname(cv$es[, "fit"])
   larger <- larger_is_better(measure)
   best <- best_row(score$cvm, cv$full, larger)
   near <- within_one_se(score, best, larger)
-  choice <- choose_stable(cv$full, score, stable$es[, "fit"], larger, how$rule)
+  choice <- choose_stable(cv$full, score, stability, larger, how$rule)
   index <- c(
     min = best, `1se` = sparsest_row(near, cv$full),
     es = choose_es(score$cvm, score$cvsd, as.data.frame(cv$full[c("lambda1", "lambda2", "df")]),
-                   best, unname(stable$es[, "fit"]), larger),
+                   best, stability, larger),
     stable = choice$row
   )
-  c(cv[c("full", "folds")], list(links = links), score, stable,
+  c(cv[c("full", "folds", "es", "mdc")], list(links = links), score,
     list(near = near, index = index, stable = choice[c("share", "reason")]))
 }
 
@@ -124,7 +124,7 @@ beyond <- function(values, least = 2) {
 #' @examples
 #' stable_rule(max.share = 0.25)
 #' @export
-stable_rule <- function(within = 1, tolerance = 0.05, size.weight = 0.1, max.share = 0.5,
+stable_rule <- function(within = 1, tolerance = 0.1, size.weight = 0.05, max.share = 0.5,
                         span = 0.5) {
   within <- check_positive(within, "within")
   tolerance <- check_positive(tolerance, "tolerance")

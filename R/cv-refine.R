@@ -51,8 +51,12 @@ paths_to_add <- function(cv, view, search, before) {
   edges <- edge_paths(cv, view, search)
   if (!length(edges) && identical(chosen_penalties(cv), before)) return(list())
   most <- min(left, ceiling((search$budget - coarse_count - 1) / refining_rounds))
-  found <- c(edges, gap_paths(cv, view), lapply(unique_paths(cv), denser_path, cv, view))
-  utils::head(drop_empty(found), max(1, most))
+  found <- drop_empty(c(
+    edges, gap_paths(cv, view, search$step), lapply(unique_paths(cv), denser_path, cv, view),
+    gap_paths(cv, view, finest_ratio)
+  ))
+  new <- !duplicated(vapply(found, function(path) path$lambda2[1], 1))
+  utils::head(found[new], max(1, most))
 }
 
 # The rows that end the search when they stop changing.
@@ -119,32 +123,27 @@ only_whole_components <- function(full, lambda2, graph) {
 
 # ---- between the rows ----------------------------------------------------------------------------
 
-# New paths in the middle of gaps between neighbouring positive lambda2: wide gaps first, then those
-# beside a chosen row, then those of large lambda2.
-gap_paths <- function(cv, view) {
+# New paths in the middle of gaps between neighbouring positive lambda2 whose ratio is at least
+# `least`: wide gaps first, then those beside a chosen row, then those of large lambda2.
+gap_paths <- function(cv, view, least) {
   full <- cv$full
   lambda2 <- sort(unique(full$lambda2[full$lambda2 > 0]), decreasing = TRUE)
   upper <- lambda2[-length(lambda2)]
   lower <- lambda2[-1]
   beside <- function(rows) upper %in% full$lambda2[rows] | lower %in% full$lambda2[rows]
-  open <- which(upper / lower > finest_ratio & beside(cv$near))
+  open <- which(upper / lower > 0.999 * least & beside(cv$near))
   width <- round(8 * log(upper / lower))
   open <- open[order(-width[open], !beside(leading_rows(cv))[open], -upper[open])]
   lapply(open, function(k) gap_path(c(upper[k], lower[k]), cv, view))
 }
 
-# The path goes down to where its neighbours have rows within one standard error, not further. Where
-# they have some, its lambda1 are twice as close as in the coarse sweep.
+# The path goes down to where its neighbours have rows within one standard error, not much further.
 gap_path <- function(neighbours, cv, view) {
   path <- whole_path(sqrt(prod(neighbours)), view)
   if (is.null(path) || length(view$lambda1) || view$control$nlambda1 == 1) return(path)
   near <- cv$full$lambda1[intersect(cv$near, which(cv$full$lambda2 %in% neighbours))]
-  step <- coarse_step(view$control)
-  kept <- path$lambda1[path$lambda1 >= min(near) * step^2]
-  between <- kept * sqrt(step)
-  between <- between[between <= max(near) & between >= min(near)]
-  lambda1 <- sort(c(kept, between), decreasing = TRUE)
-  list(lambda1 = lambda1, lambda2 = rep(path$lambda2[1], length(lambda1)))
+  kept <- path$lambda1 >= min(near) * coarse_step(view$control)^2
+  lapply(path, `[`, kept)
 }
 
 # One leading row for each path that has some.
@@ -177,16 +176,16 @@ join_paths <- function(paths) {
        lambda2 = unlist(lapply(paths, `[[`, "lambda2")))
 }
 
-# The fits of two rounds: lists with `full` and `folds`, whose rows are put into the order of a
-# grid, by lambda2, then by lambda1, both decreasing.
+# The fits of two rounds, see fit_round(), whose rows are put into the order of a grid, by lambda2,
+# then by lambda1, both decreasing.
 join_rounds <- function(old, new) {
   lambda1 <- c(old$full$lambda1, new$full$lambda1)
   lambda2 <- c(old$full$lambda2, new$full$lambda2)
   order <- order(-lambda2, -lambda1)
   full <- join_fits(old$full, new$full, order)
   full$npasses <- old$full$npasses + new$full$npasses
-  folds <- Map(join_fits, old$folds, new$folds, MoreArgs = list(order = order))
-  list(full = full, folds = folds)
+  list(full = full, folds = Map(join_fits, old$folds, new$folds, MoreArgs = list(order = order)),
+       es = rbind(old$es, new$es)[order, , drop = FALSE], mdc = c(old$mdc, new$mdc)[order])
 }
 
 # What has one element, or one column, for each row of the grid. The other fields are the same in

@@ -25,8 +25,9 @@ cross_validate <- function(view, plan, how, store = NULL, progress = NULL, alive
   cv
 }
 
-# One round: list(full, folds) at the rows of `grid`, or at the view's own penalties. Its fits count
-# as so many `pieces` each; its name `round` is part of the names of its pieces.
+# One round: the fits to all rows (`full`) and without each fold (`folds`), at the rows of `grid` or
+# at the view's own penalties, and their stability (`es`, `mdc`). Its fits count as so many `pieces`
+# each; its name `round` is part of the names of its pieces.
 fit_round <- function(view, work, grid = NULL, pieces = 1, round = "") {
   full <- fit_all_rows(view, work$store, work$progress, work$alive, grid, pieces, round)
   plan <- work$plan
@@ -35,7 +36,8 @@ fit_round <- function(view, work, grid = NULL, pieces = 1, round = "") {
                     measure = work$how$measure, weights = view$data$weights,
                     checkpoint = work$store, progress = work$progress, alive = work$alive,
                     times = pieces)
-  list(full = full, folds = stats::setNames(folds, names(work$plan$runs)))
+  c(list(full = full, folds = stats::setNames(folds, names(work$plan$runs))),
+    stability_columns(folds, view$data$x, view$data$weights))
 }
 
 # `weights`: those of the problem of which `view` leaves the fold out.

@@ -5,9 +5,9 @@
 #' within one standard error, and stable ones, whose map can be expected to come back.
 #'
 #' @details
-#' The grid of penalties comes from all data and is shared by the folds; see *The grid*. A fold is a set of
-#' observation weights that are 0 for the rows held out: neither `x` nor its rows are copied, and
-#' centring, scaling, screening and the coding of covariates use the training rows only.
+#' The grid of penalties comes from all data and is shared by the folds; see *The grid*. A fold is a
+#' set of observation weights that are 0 for the rows held out: neither `x` nor its rows are copied,
+#' and centring, scaling, screening and the coding of covariates use the training rows only.
 #'
 #' The scores are averaged over the folds as in `cv.glmnet()`: `cvm` is the mean over folds,
 #' weighted by their observation weights, `cvsd` its standard error. With fewer than 3 observations
@@ -28,9 +28,10 @@
 #'   rows counting more, with at most half of the features. [stable_rule()] says how, and has the
 #'   knobs. Unlike the other three it does not jump when a few observations are exchanged.
 #'
-#' `coef()`, `predict()`, maps, tables and pictures use `lambda.stable` unless `s` or `row` is given.
-#' (glmnet uses `lambda.1se`. With fusion the sparsest row is the one with the fewest regions, which
-#' can be a single region with more features than `lambda.min` has; `print()` says when that is so.)
+#' `coef()`, `predict()`, maps, tables and pictures use `lambda.stable` unless `s` or `row` is
+#' given. (glmnet uses `lambda.1se`. With fusion the sparsest row is the one with the fewest
+#' regions, which can be a single region with more features than `lambda.min` has; `print()` says
+#' when that is so.)
 #'
 #' The best score on a grid is optimistically biased, since the same held-out data chose it.
 #' `nested = TRUE` repeats the whole procedure, grid and choice of penalties included, inside each
@@ -44,11 +45,11 @@
 #' paths that are left in the budget: with a larger `lambda2` if the best row or `lambda.stable` has
 #' the largest one and a larger one would still change the map; with smaller `lambda1` if one of
 #' them lies at the end of its path; between two `lambda2`, one of which has a row within one
-#' standard error of the best; and between the `lambda1` of these two rows. New paths have
-#' `lambda1` twice as close where their neighbours are within one standard error. It ends when a
-#' round does not change the two rows, or when the budget `nlambda2` is spent (12 paths, if it is not
-#' given; a path is one `lambda2`, or an addition to one). The columns of the grid are therefore not
-#' equally long; pictures take it as it is. With a `lambda2` of your own the grid is fixed.
+#' standard error of the best; and between the `lambda1` of the paths of these two rows, as far as
+#' they are within one standard error. It ends when a round does not change the two rows, or when
+#' the budget `nlambda2` is spent (12 paths, if it is not given; a path is one `lambda2`, or an
+#' addition to one). The columns of the grid are therefore not equally long; pictures take it as it
+#' is. With a `lambda2` of your own the grid is fixed.
 #'
 #' @section Stability of the procedure:
 #' The stability that [stability()] measures over the folds of a cross-validation belongs to fixed
@@ -142,9 +143,10 @@
 #'     to mean 1, or `NULL`.}
 #'   \item{n2gfl.fit}{The fit to all data.}
 #'   \item{nested}{With `nested`: a list with `estimate` (a data frame with the score `cvm` and its
-#'     standard error `cvsd` for each way to choose), `stability` (see *Stability of the procedure*),
-#'     `lambda` (what each outer fold chose), `link` (its held-out linear predictors), `maps` (for
-#'     each way to choose a sparse matrix with one column per outer fold) and, for `"ordinal"`, `own` (its cut points).}
+#'     standard error `cvsd` for each way to choose), `stability` (see *Stability of the
+#'     procedure*), `lambda` (what each outer fold chose), `link` (its held-out linear predictors),
+#'     `maps` (for each way to choose a sparse matrix with one column per outer fold) and, for
+#'     `"ordinal"`, `own` (its cut points).}
 #' @references
 #' Lim, C. and Yu, B. (2016). Estimation Stability with Cross-Validation (ESCV). *Journal of
 #' Computational and Graphical Statistics* 25, 464--492.

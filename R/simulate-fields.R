@@ -13,13 +13,18 @@ along_axes <- function(values, kernels) {
 }
 
 # Smooths with a Gaussian of this full width at half maximum; at the border, over what is there.
+# Only the box of voxels that are not 0 is read.
 blur_volume <- function(volume, voxel_size, fwhm) {
-  kernels <- lapply(dim(volume), function(n) {
-    at <- voxel_size * seq_len(n)
+  at <- which(volume != 0, arr.ind = TRUE)
+  if (!nrow(at)) return(volume)
+  box <- apply(at, 2, range)
+  kernels <- lapply(1:3, function(k) {
+    at <- voxel_size * seq_len(dim(volume)[k])
     kernel <- gaussian_weights(at, at, fwhm / fwhm_of_sd)
-    kernel / rowSums(kernel)
+    (kernel / rowSums(kernel))[, box[1, k]:box[2, k], drop = FALSE]
   })
-  array(along_axes(volume, kernels), dim(volume))
+  read <- volume[box[1, 1]:box[2, 1], box[1, 2]:box[2, 2], box[1, 3]:box[2, 3]]
+  array(along_axes(read, kernels), dim(volume))
 }
 
 # ---- fields on the grid of the images ------------------------------------------------------------

@@ -105,66 +105,75 @@ mni_tissue <- function(volume, brain) {
 # What an image shows where nobody is ill, before it is smoothed: grey matter, or the uptake of a
 # tracer, whose ratio is about 1 : 0.4 : 0.1 in grey matter, white matter and fluid, in units of the
 # standardised uptake value (SUV).
-mni_signal <- function(tissue, part, variant) {
-  deep <- array(part %in% match(mni_deep, mni_names), dim(part))
-  grey <- pmax(tissue$grey, 0.75 * deep)
+mni_signal <- function(head, variant) {
+  deep <- array(head$part %in% match(mni_deep, mni_names), dim(head$part))
+  grey <- pmax(head$grey, 0.75 * deep)
   if (variant != "pet") return(grey)
-  white <- pmin(tissue$white, 1 - grey)
-  7 * (grey + 0.4 * white + 0.1 * pmax(tissue$inside - grey - white, 0))
+  white <- pmin(head$white, 1 - grey)
+  7 * (grey + 0.4 * white + 0.1 * pmax(head$inside - grey - white, 0))
 }
 
 # ---- the anatomy ---------------------------------------------------------------------------------
 
-# Everything that does not depend on the subjects. All of it is computed at 2 mm; images of larger
-# voxels are every second, third or fourth voxel of it, as when VBM writes larger voxels.
-mni_anatomy <- function(voxel_size, variant) {
+# Tissue and regions of the head at 2 mm, the same for all cohorts: kept, because it takes a second.
+mni_head <- function() {
+  if (is.null(mni_kept$head)) mni_kept$head <- make_mni_head()
+  mni_kept$head
+}
+
+mni_kept <- new.env(parent = emptyenv())
+
+# In a box around the brain, with `mm` of its axes.
+make_mni_head <- function() {
   head <- mni_layer()
   if (is.null(head)) {
     stop_bad("`space` must be \"phantom\", because \"mni\" needs the file nifti/mniRL.nii.gz of ",
              "the package oro.nifti, which is not there.")
   }
   brain <- mni_brain(head$volume)
-  tissue <- mni_tissue(head$volume, brain)
-  box <- lapply(1:3, function(k) brain_range(apply(brain, k, any), 4))
-  crop <- function(volume) volume[box[[1]], box[[2]], box[[3]]]
-  tissue <- lapply(tissue, crop)
+  box <- lapply(1:3, function(k) {
+    on <- range(which(apply(brain, k, any)))
+    seq(max(on[1] - 4, 1), min(on[2] + 4, dim(brain)[k]))
+  })
   mm <- Map(`[`, head$mm, box)
-  part <- mni_parts(mm)
-  signal <- mni_signal(tissue, part, variant)
-  keep <- lapply(mm, function(at) which(at %% voxel_size == 0))
+  tissue <- lapply(mni_tissue(head$volume, brain), function(v) v[box[[1]], box[[2]], box[[3]]])
+  c(tissue, list(part = mni_parts(mm), mm = mm))
+}
+
+# Everything that does not depend on the subjects. All of it is computed at 2 mm; images of larger
+# voxels are every second, third or fourth voxel of it, as when VBM writes larger voxels.
+mni_anatomy <- function(voxel_size, variant) {
+  head <- mni_head()
+  signal <- mni_signal(head, variant)
+  keep <- lapply(head$mm, function(at) which(at %% voxel_size == 0))
   sample <- function(volume) volume[keep[[1]], keep[[2]], keep[[3]], drop = FALSE]
   template <- blur_volume(signal, 2, mni_smoothing)
-  share <- mni_shares(signal, template, part, mm, variant, sample)
+  share <- mni_shares(signal, template, head, variant, sample)
   template <- sample(template)
   mask <- template > if (variant == "pet") 2.8 else 0.2
-  range_box <- vapply(mm, range, numeric(2))
-  mm <- Map(`[`, mm, keep)
   affine <- diag(c(rep(voxel_size, 3), 1))
-  affine[1:3, 4] <- vapply(mm, `[`, 0, 1)
+  affine[1:3, 4] <- mapply(function(at, index) at[index[1]], head$mm, keep)
   grid <- list(dim = dim(template), affine = affine, voxel_size = rep(voxel_size, 3), flat = FALSE)
-  atlas <- mni_atlas(sample(part), mask, grid)
+  atlas <- mni_atlas(sample(head$part), mask, grid)
   list(template = template, mask = mask, atlas = atlas, labels = head_labels(mni_names),
        artefact = array(FALSE, dim(mask)), grid = grid, share = share, variant = variant,
-       code = 4L, box = range_box, region = mni_regions(atlas, mask, colnames(share)))
+       code = 4L, box = vapply(head$mm, range, numeric(2)),
+       region = mni_regions(atlas, mask, colnames(share)))
 }
 
 # Full width at half maximum in mm, as most VBM studies smooth, and as ADNI smooths its PET images.
 mni_smoothing <- 8
 
-brain_range <- function(on, margin) {
-  on <- range(which(on))
-  seq(max(on[1] - margin, 1), on[2] + margin)
-}
-
 # The share of the image that is lost at severity 1, a column for each region and side. Smoothing
 # mixes lost tissue with tissue nearby, inside and outside of the region.
-mni_shares <- function(signal, template, part, mm, variant, sample) {
+mni_shares <- function(signal, template, head, variant, sample) {
   losses <- mni_losses[[variant]]
+  part <- head$part
   if (variant == "global") {
     return(matrix(losses$GreyMatter, length(sample(template)), 1,
                   dimnames = list(NULL, "GreyMatter")))
   }
-  left <- array(rep_len(mm$x <= 0, length(part)), dim(part))
+  left <- array(rep_len(head$mm$x <= 0, length(part)), dim(part))
   shares <- lapply(names(losses), function(name) {
     vapply(1:2, function(side) {
       here <- part == match(name, mni_names) & left == (side == 1)

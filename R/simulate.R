@@ -241,8 +241,8 @@ print.n2gfl_cohort <- function(x, ...) {
     cat("Outcome: score from ", paste(number_text(range(x$y)), collapse = " to "), "\n", sep = "")
   }
   structure <- sub("_[LR]$", "", x$region)
-  cat("Diseased voxels: ", paste(table(structure), "in", names(table(structure)), collapse = ", "),
-      ", on both sides\n", sep = "")
+  where <- paste(table(structure), "in", names(table(structure)), collapse = ", ")
+  cat(strwrap(paste0("Diseased voxels: ", where, ", on both sides"), 80, exdent = 2), sep = "\n")
   if (!is.null(x$files)) cat("Files:", length(x$files), "in", basename(dirname(x$files[1])), "\n")
   invisible(x)
 }

@@ -37,14 +37,15 @@ picture <- function(name, width, height, draw) {
   on.exit(dev.off())
   draw
 }
-picture("map.png", 8, 3.2, plot_map(fit, main = "n2GFL"))
-picture("truth.png", 8, 3.2, plot_map(cohort$truth, like = images, main = "Truth"))
-# The simulated head lies where the MNI template has its brain, but its files do not say so.
-picture("mni.png", 8, 3.2, plot_map(fit, space = "mni"))
-picture("axial.png", 9, 2.6, plot_map(fit, type = "axial"))
-picture("mosaic.png", 8, 7, plot_map(fit, type = "mosaic"))
-picture("glass.png", 9, 3.6, plot_map(fit, type = "3d"))
-picture("folds.png", 10, 2.2, plot_folds(fit))
+# The files are in MNI space, so their maps are drawn over the MNI template. Asked for by name, it
+# comes without the message that explains it.
+picture("map.png", 8, 3.2, plot_map(fit, main = "n2GFL", space = "mni"))
+picture("truth.png", 8, 3.2, plot_map(cohort$truth, like = images, main = "Truth", space = "mni"))
+picture("native.png", 8, 3.2, plot_map(fit, space = "native"))
+picture("axial.png", 9, 2.6, plot_map(fit, type = "axial", space = "mni"))
+picture("mosaic.png", 8, 7, plot_map(fit, type = "mosaic", space = "mni"))
+picture("glass.png", 9, 3.6, plot_map(fit, type = "3d", space = "mni"))
+picture("folds.png", 10, 2.2, plot_folds(fit, space = "mni"))
 picture("cv.png", 7, 5, plot(fit))
 
 regions <- region_table(fit, atlas = cohort$files[["atlas"]],
@@ -61,6 +62,7 @@ cat(sprintf("\n%.1f s. In %s:\n", proc.time()[["elapsed"]] - started, normalizeP
     "  cohort/      the images, subjects.csv, mask, atlas and the true map\n",
     "  map.nii.gz   the coefficients, for any viewer\n",
     "  regions.csv  one row per region, with names from the atlas\n",
-    "  map.png, mni.png, axial.png, mosaic.png, glass.png   the map, mni.png on the template\n",
+    "  map.png, axial.png, mosaic.png, glass.png   the map on the MNI template\n",
+    "  native.png   the same on the mean of the images\n",
     "  truth.png    what it should show\n",
     "  folds.png    what each fold selects;  cv.png   how the penalties were chosen\n", sep = "")

@@ -60,6 +60,31 @@ TEST(gradients_of_huge_counts_count_in_the_gap) {
     CHECK(fuzz::fit_case(seed, "poisson").wrong.empty());
 }
 
+// First-order steps into counts whose means overflow: backtracking must end, and values that
+// nearly overflow must not be accepted.
+TEST(first_order_steps_into_overflowing_counts_end) {
+  for (std::uint32_t seed : {504295u, 517394u, 522753u, 1001960u, 1010554u, 1016444u})
+    check_case([](std::uint32_t s) { return fuzz::fit_case(s, "poisson"); }, seed);
+}
+
+// Unpenalised columns that nearly repeat each other, beside one that is 1e4 times as large: its
+// rounding must not hide their gradients.
+TEST(gradients_of_small_unpenalised_columns_count_in_the_gap) {
+  check_case(fit, 93368);
+  check_case([](std::uint32_t s) { return fuzz::fit_case(s, "ordinal"); }, 12559);
+}
+
+// Unpenalised columns whose difference is 1e-9 of their size: its gradient counts too.
+TEST(gradients_along_differences_of_unpenalised_columns_count_in_the_gap) {
+  for (std::uint32_t seed : {20005794u, 20006892u})
+    check_case([](std::uint32_t s) { return fuzz::fit_case(s, "poisson"); }, seed);
+}
+
+// An offset that explains the levels: the null objective is 1e-38, and so are all gaps.
+TEST(levels_that_the_offset_explains_are_fitted) {
+  check_case([](std::uint32_t s) { return fuzz::fit_case(s, "ordinal"); }, 302701);
+}
+
 // A covariate that is constant, for losses that ignore constants: what centring leaves is rounding.
 TEST(constant_covariates_of_times_and_levels_get_no_coefficient) {
   for (std::uint32_t seed : {600u, 745u}) CHECK(fuzz::fit_case(seed, "ordinal").wrong.empty());

@@ -7,6 +7,17 @@
 
 namespace n2gfl {
 
+namespace {
+
+constexpr double kRounding = 1e-15;
+
+double size_of(const VectorXd& residual) {
+  const double norm = residual.norm();  // overflows where the means are beyond 1e154
+  return std::isfinite(norm) ? norm : residual.stableNorm();
+}
+
+}  // namespace
+
 Model::Model(const Design& design, Profile& loss, const Graph& g, VectorXd u, bool at_least_zero,
              bool has_intercept, int thread_count, Poll& interrupt)
     : x(design), profile(loss), graph(g), factor(std::move(u)), nonnegative(at_least_zero),
@@ -16,7 +27,7 @@ Model::Model(const Design& design, Profile& loss, const Graph& g, VectorXd u, bo
   null_residual = null.residual();
   column_norm.resize(x.cols());
   null_gradient.resize(x.cols());
-  VectorXd plain_norm(x.cols());  // NaN if the column has values that are not finite
+  plain_norm.resize(x.cols());  // NaN if the column has values that are not finite
   x.survey_all(null_residual, threads, poll, [&](int j, const Design::Survey& seen) {
     null_gradient[j] = seen.dot;
     column_norm[j] = intercept ? seen.centred : seen.plain;
@@ -31,8 +42,11 @@ Model::Model(const Design& design, Profile& loss, const Graph& g, VectorXd u, bo
 }
 
 double Model::rounding(const VectorXd& residual) const {
-  const double norm = residual.norm();  // overflows where the means are beyond 1e154
-  return 1e-15 * largest_norm * (std::isfinite(norm) ? norm : residual.stableNorm()) + std::numeric_limits<double>::min();
+  return kRounding * largest_norm * size_of(residual) + std::numeric_limits<double>::min();
+}
+
+VectorXd Model::roundings(const VectorXd& residual) const {
+  return (kRounding * size_of(residual) * plain_norm).array() + std::numeric_limits<double>::min();
 }
 
 }  // namespace n2gfl

@@ -41,6 +41,10 @@ struct Model {
   // Gradients below this value may be rounding errors.
   double rounding(const VectorXd& residual) const;
 
+  // The same for every feature, by the norm of its own column. Unpenalised coefficients may be so
+  // large that a gradient far below the rounding of the largest column counts.
+  VectorXd roundings(const VectorXd& residual) const;
+
   const Design& x;
   Profile& profile;
   const Graph& graph;
@@ -51,6 +55,7 @@ struct Model {
 
   double null_value = 0;  // the objective at beta = 0: the scale of every duality gap
   VectorXd null_residual, null_gradient, column_norm;
+  VectorXd plain_norm;  // of columns that are not centred
   double largest_norm = 0;
   double least_factor = 0;  // the smallest positive penalty factor
   bool any_unpenalised = false;

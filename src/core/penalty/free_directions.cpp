@@ -47,27 +47,32 @@ DualPoint FreeDirections::feasible(const Evaluation& at) {
     append(wrong, columns);
     for (int k : wrong) used[k] = 1;
     dual = at.dual;
-    for (int pass = 0; pass < 2; ++pass) remove(at, columns, dual);  // second pass for accuracy
+    const MatrixXd basis = orthonormal(columns);
+    for (int pass = 0; pass < 2; ++pass) remove(at, basis, dual);  // second pass for accuracy
   }
   return dual;
 }
 
-double FreeDirections::slope(const std::vector<int>& set, const VectorXd& gradient) const {
+double FreeDirections::sum(const std::vector<int>& set, const VectorXd& values) {
   double sum = 0;
-  for (int i : set) sum += gradient[i];
-  return model_->nonnegative ? sum : std::fabs(sum);
+  for (int i : set) sum += values[i];
+  return sum;
+}
+
+double FreeDirections::slope(const std::vector<int>& set, const VectorXd& gradient) const {
+  return model_->nonnegative ? sum(set, gradient) : std::fabs(sum(set, gradient));
 }
 
 std::vector<int> FreeDirections::objecting(const VectorXd& theta,
                                            const std::vector<char>& used) const {
-  const double rounding = model_->rounding(theta);
+  const VectorXd rounding = model_->roundings(theta);
   std::vector<int> nodes, wrong;
   for (std::size_t k = 0; k < sets_.size(); ++k)
     if (used[k] == 0) nodes.insert(nodes.end(), sets_[k].begin(), sets_[k].end());
   VectorXd gradient(model_->features());
   model_->x.transpose_times(theta, nodes, gradient, model_->threads, model_->poll);
   for (std::size_t k = 0; k < sets_.size(); ++k)
-    if (used[k] == 0 && slope(sets_[k], gradient) > rounding * static_cast<double>(sets_[k].size()))
+    if (used[k] == 0 && slope(sets_[k], gradient) > sum(sets_[k], rounding))
       wrong.push_back(static_cast<int>(k));
   return wrong;
 }
@@ -82,6 +87,13 @@ void FreeDirections::append(const std::vector<int>& wrong, MatrixXd& columns) co
     const double size = sum.norm();
     columns.col(next++) = sum / (size > 0 ? size : 1.0);
   }
+}
+
+// Columns that nearly repeat each other would make the Newton step's system singular, and what they
+// differ in would be lost.
+MatrixXd FreeDirections::orthonormal(const MatrixXd& columns) {
+  const Eigen::ColPivHouseholderQR<MatrixXd> qr(columns);
+  return qr.householderQ() * MatrixXd::Identity(columns.rows(), qr.rank());
 }
 
 // The Newton step along the columns. Weighting by the curvature keeps theta in the domain of the

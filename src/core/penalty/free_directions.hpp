@@ -33,9 +33,11 @@ class FreeDirections {
  private:
   static constexpr int kMostRounds = 10;
 
+  static double sum(const std::vector<int>& set, const VectorXd& values);
   double slope(const std::vector<int>& set, const VectorXd& gradient) const;
   std::vector<int> objecting(const VectorXd& theta, const std::vector<char>& used) const;
   void append(const std::vector<int>& wrong, MatrixXd& columns) const;
+  static MatrixXd orthonormal(const MatrixXd& columns);
   void remove(const Evaluation& at, const MatrixXd& columns, DualPoint& dual) const;
 
   const Model* model_;

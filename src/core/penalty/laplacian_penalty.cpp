@@ -53,15 +53,16 @@ double LaplacianPenalty::gap_at(const VectorXd& beta, const Evaluation& at, doub
                                 const VectorXd& gradient) const {
   const EdgePoint start{at.dual, beta, gradient, at.coordinates};
   EdgePoint point = start;
-  const double rounding = model_.rounding(at.residual());
+  const VectorXd roundings = model_.roundings(at.residual());
   std::vector<int> free;
   for (int round = 0; round < kMostRounds; ++round) {
-    if (!add_objecting(point.gradient, rounding, free)) break;
+    if (!add_objecting(point.gradient, roundings, free)) break;
     if (free.size() > kMostFree) return estimate(start, objective);
     point = start;
     for (int pass = 0; pass < 2; ++pass) newton_step(at, free, point);  // second pass for accuracy
   }
-  return gap_of(objective, point, rounding);
+  if (unsolved(point, roundings, free)) return nothing_proved(point, objective);
+  return gap_of(objective, point, model_.rounding(at.residual()));
 }
 
 double LaplacianPenalty::lambda1_max_at(const VectorXd& beta, const VectorXd& gradient) const {
@@ -89,22 +90,37 @@ double LaplacianPenalty::gap_of(double objective, const EdgePoint& point, double
   const VectorXd along = model_.profile.basis().transpose() * point.dual.theta;
   const double charge = 2 * largest(point.unpenalised) * along.cwiseAbs().sum() +
                         2 * largest(point.potential) * left.unpenalised;
-  if (std::isfinite(rounding) && charge > kMostCharge * model_.null_value) {
-    DualPoint none = point.dual;
-    none.give_up();
-    return relative_gap(model_, objective, none, {}, rounding);
-  }
+  if (std::isfinite(rounding) && charge > kMostCharge * model_.null_value)
+    return nothing_proved(point, objective);
   const double s = 1 / (1 + left.ratio);
   const double edges = s * s * 0.5 * smooth_curvature(point.potential);
   return relative_gap(model_, objective + edges + charge, point.dual, left, rounding);
 }
 
+// The gap at the dual point zero.
+double LaplacianPenalty::nothing_proved(const EdgePoint& point, double objective) const {
+  DualPoint none = point.dual;
+  none.give_up();
+  return relative_gap(model_, objective, none, {}, 0.0);
+}
+
+// Columns that differ by less than 1e-8 of their size make the Newton step's system singular in
+// double precision. Its solution then leaves a gradient, along which coefficients of 1e8 can still
+// improve the fit.
+bool LaplacianPenalty::unsolved(const EdgePoint& point, const VectorXd& roundings,
+                                const std::vector<int>& free) const {
+  const double size = kRounding * largest(point.potential);
+  return std::any_of(free.begin(), free.end(), [&](int i) {
+    return one_sided(point.gradient[i]) > kMostLeft * (roundings[i] + size * curvature(i));
+  });
+}
+
 // Adds the unpenalised features with a nonzero gradient. Returns true if there are new ones.
-bool LaplacianPenalty::add_objecting(const VectorXd& gradient, double rounding,
+bool LaplacianPenalty::add_objecting(const VectorXd& gradient, const VectorXd& roundings,
                                      std::vector<int>& free) const {
   const std::size_t before = free.size();
   for (int i = 0; i < model_.features(); ++i) {
-    if (threshold(i) > 0 || one_sided(gradient[i]) <= rounding) continue;
+    if (threshold(i) > 0 || one_sided(gradient[i]) <= roundings[i]) continue;
     const auto end = free.begin() + static_cast<std::ptrdiff_t>(before);
     if (!std::binary_search(free.begin(), end, i)) free.push_back(i);
   }

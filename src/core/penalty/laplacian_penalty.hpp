@@ -68,6 +68,8 @@ class LaplacianPenalty final : public Penalty {
  private:
   static constexpr int kMostRounds = 10;
   static constexpr double kMostCharge = 1e-6;  // share of the null objective
+  static constexpr double kRounding = 1e-15;
+  static constexpr double kMostLeft = 1e3;     // roundings that a Newton step may leave
   static constexpr std::size_t kMostFree = 1000;  // largest size of the dense system
 
   // The dual variables of the edges are differences of `potential`, which is beta or close to it.
@@ -80,10 +82,14 @@ class LaplacianPenalty final : public Penalty {
   Leftover leftover(const VectorXd& gradient) const;
   double gap_of(double objective, const EdgePoint& point, double rounding) const;
   static double largest(const VectorXd& v) { return v.size() > 0 ? v.cwiseAbs().maxCoeff() : 0.0; }
-  bool add_objecting(const VectorXd& gradient, double rounding, std::vector<int>& free) const;
+  bool add_objecting(const VectorXd& gradient, const VectorXd& roundings,
+                     std::vector<int>& free) const;
   void newton_step(const Evaluation& at, const std::vector<int>& free, EdgePoint& point) const;
   void add_laplacian(const std::vector<int>& free, Eigen::Index k,
                      Eigen::Ref<MatrixXd> hessian) const;
+  double nothing_proved(const EdgePoint& point, double objective) const;
+  bool unsolved(const EdgePoint& point, const VectorXd& roundings,
+                const std::vector<int>& free) const;
   double estimate(const EdgePoint& point, double objective) const;
 
   Model& model_;

@@ -70,15 +70,20 @@ void ProximalGradient::step() {
   if (!(lipschitz_ > 0)) guess_lipschitz(gradient);
   lipschitz_ *= kRelax;
   while (true) {
-    penalty_->prox(point_ - gradient / lipschitz_, 1 / lipschitz_, next);
-    if (wake(next, residual)) {
-      value = gradient_at_point(at.loss(), gradient);
-      continue;
+    const VectorXd target = point_ - gradient / lipschitz_;
+    if (target.allFinite()) {
+      penalty_->prox(target, 1 / lipschitz_, next);
+      if (wake(next, residual)) {
+        value = gradient_at_point(at.loss(), gradient);
+        continue;
+      }
+      next_eta = approximate_times(next);
+      if (majorised(value, gradient, residual, next, next_eta)) break;
     }
-    next_eta = approximate_times(next);
-    if (majorised(value, gradient, residual, next, next_eta)) break;
     lipschitz_ *= 2;
+    if (!std::isfinite(lipschitz_)) return go_to({beta_, eta_, objective_, 0});  // no step is safe
   }
+  if (next == point_) lipschitz_ /= kRelax;  // a step that does not move says nothing of its size
   extrapolate(next, next_eta);
   beta_.swap(next);
   eta_.swap(next_eta);
@@ -143,7 +148,8 @@ void ProximalGradient::guess_lipschitz(const VectorXd& gradient) {
 }
 
 // Is the quadratic with curvature `lipschitz_` above the smooth part at the new point? If the
-// values differ by rounding only, the residuals decide.
+// values differ by little, which may be rounding, the residuals decide. They cannot decide about
+// a much larger value: where the loss nearly overflows, they are rounding themselves.
 bool ProximalGradient::majorised(double value, const VectorXd& gradient, const VectorXd& residual,
                                  const VectorXd& next, const VectorXd& next_eta) {
   const VectorXd difference = next - point_;
@@ -151,9 +157,12 @@ bool ProximalGradient::majorised(double value, const VectorXd& gradient, const V
   const double quadratic = 0.5 * lipschitz_ * difference.squaredNorm();
   VectorXd ignored = VectorXd::Zero(next.size());
   const Evaluation there = model_.profile.evaluate(next_eta);
+  if (!std::isfinite(there.loss())) return false;
   const double next_value = there.loss() + penalty_->smooth(next, ignored);
   const double rounding = kRounding * (std::fabs(value) + std::fabs(gradient.dot(difference)));
-  if (next_value <= value + gradient.dot(difference) + quadratic + rounding) return true;
+  const double above = next_value - (value + gradient.dot(difference) + quadratic + rounding);
+  if (above <= 0) return true;
+  if (above > kCloseValues * (std::fabs(value) + model_.null_value)) return false;
   const double bend = (residual - there.residual()).dot(next_eta - point_eta_) +
                       penalty_->smooth_curvature(difference);
   return bend <= quadratic;

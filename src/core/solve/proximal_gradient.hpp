@@ -42,6 +42,7 @@ class ProximalGradient final : public Solver {
   static constexpr std::size_t kSpare = 256;      // columns in single precision beyond those in use
   static constexpr double kRelax = 0.95;          // lets the step grow again
   static constexpr double kRounding = 1e-15;
+  static constexpr double kCloseValues = 1e-3;    // relative difference of values
 
   struct Place {
     VectorXd beta, eta;

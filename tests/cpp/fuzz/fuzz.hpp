@@ -13,6 +13,9 @@ struct Outcome {
   bool refused = false;  // with an explanatory error
 };
 
+// What is being computed, for the report of a case that takes too long.
+inline std::string under_way;
+
 Outcome prox_case(std::uint32_t seed);
 // Without a family, one of gaussian and binomial.
 Outcome fit_case(std::uint32_t seed, const std::string& family = "");

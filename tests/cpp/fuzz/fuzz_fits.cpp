@@ -319,16 +319,20 @@ bool any_free_set(const Problem& p, double lambda1, double lambda2) {
   return std::find(free.begin(), free.end(), 1) != free.end();
 }
 
-// How much better a much better fit is, relative to the null objective.
-Long distance_from_best(const Problem& p, double lambda1, double lambda2, const Prover& prover) {
+// How much better a much better fit is, relative to the null objective. It is not needed if the gap
+// is at least the whole objective, because no objective is negative.
+Long distance_from_best(const Problem& p, double lambda1, double lambda2, const Prover& prover,
+                        double gap) {
+  const Long null = testing::null_objective(p), here = prover.objective(lambda1, lambda2);
+  if (here <= gap * null * (1 + 1e-6L)) return here / null;
   Problem better = p;
   better.settings.standardize = false;
   better.settings.algorithm = kPursuit;
   better.settings.thresh = 1e-11;
+  fuzz::under_way = "a better fit for " + fuzz::under_way;
   Poll poll;
   const Prover best(better, better.path(poll)->fit({lambda1, lambda2}));
-  const Long here = prover.objective(lambda1, lambda2), there = best.objective(lambda1, lambda2);
-  return (here - there) / testing::null_objective(p);
+  return (here - best.objective(lambda1, lambda2)) / null;
 }
 
 // True if the offset or the covariates leave nothing to explain: the loss of times and of levels has
@@ -348,7 +352,7 @@ std::string wrong_gap(const Problem& p, double lambda1, double lambda2, const Fi
   const bool large = p.features() > kMostSmall && p.fused();
   const auto holds = [&] { return proof.gap <= fit.gap * (1 + 1e-3) + proof.rounding; };
   if (any_unpenalised(p, lambda1) && (!large || any_free_set(p, lambda1, lambda2) || !holds()))
-    proof.gap = distance_from_best(p, lambda1, lambda2, prover);
+    proof.gap = distance_from_best(p, lambda1, lambda2, prover, fit.gap);
   if (holds()) return "";
   // Nothing can be said of coefficients that are rounding, unless the fit does so.
   if (!p.gaussian() && !prover.has_digits() && !fit.converged) return "";
@@ -497,6 +501,7 @@ fuzz::Outcome fuzz::fit_case(std::uint32_t seed, const std::string& family) {
     const double lambda1 =
         chance(random, 4) ? path->lambda1_max(lambda2) * (chance(random, 2) ? 1 : 0.9)
                           : some_lambda(random, seen.scale());
+    outcome.setting = fuzz::under_way = setting_of(p, lambda1, lambda2);
     const Fit raw = path->fit({lambda1, lambda2});
     const Fit fit = p.settings.standardize ? on_scale(raw, p, seen) : raw;
     outcome.wrong = wrong_values(seen, fit);
@@ -505,7 +510,6 @@ fuzz::Outcome fuzz::fit_case(std::uint32_t seed, const std::string& family) {
       outcome.note = "gap " + std::to_string(fit.gap);
     if (outcome.wrong.empty() && std::isfinite(fit.gap) && is_posed(p))
       outcome.wrong = wrong_gap(seen, lambda1, lambda2, fit);
-    outcome.setting = setting_of(p, lambda1, lambda2);
     if (!outcome.wrong.empty()) return outcome;
   }
   return outcome;
@@ -541,8 +545,8 @@ fuzz::Outcome fuzz::path_case(std::uint32_t seed, const std::string& family) {
     const Random before = random;
     const n2gfl::Penalties last = row;
     row = next_row(random, *path, last, p.scale());
+    outcome.setting = fuzz::under_way = setting_of(p, row.lambda1, row.lambda2);
     const Fit fit = path->fit(row);
-    outcome.setting = setting_of(p, row.lambda1, row.lambda2);
     outcome.wrong = wrong_values(p, fit);
     if (!fit.converged && p.settings.algorithm == kPursuit)
       outcome.note = "gap " + std::to_string(fit.gap);

@@ -25,7 +25,8 @@ constexpr int kLongestCase = 10;
 volatile std::uint32_t running = 0;
 
 void too_long(int) {
-  std::fprintf(stderr, "seed %u takes longer than %d s\n", running, kLongestCase);
+  std::fprintf(stderr, "seed %u takes longer than %d s: %s\n", running, kLongestCase,
+               fuzz::under_way.c_str());
   std::_Exit(1);
 }
 
@@ -44,6 +45,7 @@ Case case_of(const std::string& kind) {
 
 fuzz::Outcome run_case(const Case& one, std::uint32_t seed) {
   running = seed;
+  fuzz::under_way.clear();
   const itimerval limit{{0, 0}, {kLongestCase, 0}};
   setitimer(ITIMER_VIRTUAL, &limit, nullptr);
   try {
