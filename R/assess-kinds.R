@@ -17,7 +17,7 @@
 # notes       (sample): what to bear in mind with outcomes of this kind.
 # threshold   TRUE if there is a threshold for the predicted class.
 # counts, print   What print() adds to the number of observations, and below the measures.
-# pictures    What plot() can draw; the first is the default. May be empty.
+# pictures    What plot() can draw; the first is the default.
 assess_kinds <- function() {
   list(numbers = assess_numbers(), classes = assess_classes(), levels = assess_levels(),
        times = assess_times())
@@ -106,7 +106,7 @@ assess_levels <- function() {
       cat("\nMost probable level:\n")
       print(stats::xtabs(round(n, 1) ~ predicted + observed, x$confusion))
     },
-    pictures = list()
+    pictures = list(confusion = draw_confusion)
   )
 }
 
@@ -121,7 +121,9 @@ assess_times <- function() {
       list(time = sample$y[again, "time"], status = sample$y[again, "status"],
            predicted = as.vector(sample$link))
     },
-    tables = function(sample, classnames, settings, nothing) NULL,
+    tables = function(sample, classnames, settings, nothing) {
+      list(survival = survival_by_risk(sample))
+    },
     rank = NULL, interval = NULL,
     notes = function(sample) {
       if (!is.null(sample$fold)) {
@@ -134,7 +136,7 @@ assess_times <- function() {
       paste0(": ", count_of(sum(x$predictions$status[x$predictions$repetition == 1]), "event"))
     },
     print = function(x) invisible(),
-    pictures = list()
+    pictures = list(survival = draw_survival)
   )
 }
 

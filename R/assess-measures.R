@@ -209,12 +209,43 @@ level_confusion <- function(sample, classnames) {
 
 # ---- measures of times ---------------------------------------------------------------------------
 
+# What of each repeat is comparable: the same fold and stratum.
+comparable_rows <- function(sample, k) {
+  fold <- if (is.null(sample$fold)) 1 else sample$fold[, k]
+  as.integer(factor(paste(fold, sample$y[, "stratum"])))
+}
+
+# Kaplan-Meier curves of three groups of equal size by their predicted risk, see assess(). Where all
+# predictions are equal, all rows are in the middle group.
+survival_by_risk <- function(sample) {
+  used <- which(sample$weights > 0)
+  risk <- vapply(seq_len(ncol(sample$link)), function(k) {
+    stats::ave(sample$link[used, k], comparable_rows(sample, k)[used],
+               FUN = function(link) ceiling(3 * (rank(link) - 0.5) / length(link)))
+  }, numeric(length(used)))
+  again <- rep(used, ncol(sample$link))
+  groups <- c("low", "middle", "high")
+  curves <- lapply(split(again, factor(groups[risk], groups)), function(rows) {
+    kaplan_meier(sample$y[rows, , drop = FALSE], sample$weights[rows])
+  })
+  risk <- factor(rep(groups, vapply(curves, nrow, 0L)), groups)
+  data.frame(risk = risk, do.call(rbind, unname(curves)))
+}
+
+kaplan_meier <- function(y, weights) {
+  time <- sort(unique(y[, "time"]))
+  at <- factor(y[, "time"], time)
+  sum_at <- function(values) as.vector(tapply(values, at, sum, default = 0))
+  at_risk <- rev(cumsum(rev(sum_at(weights))))
+  survival <- cumprod(1 - sum_at(weights * y[, "status"]) / at_risk)
+  data.frame(time = time, survival = survival, censored = sum_at(y[, "status"] == 0) > 0)
+}
+
 # Only rows of the same fold and stratum are compared: the link of each fold has its own zero.
 time_measures <- function(sample, settings) {
   each <- lapply(seq_len(ncol(sample$link)), function(k) {
     y <- sample$y
-    fold <- if (is.null(sample$fold)) 1 else sample$fold[, k]
-    y[, "stratum"] <- as.integer(factor(paste(fold, y[, "stratum"])))
+    y[, "stratum"] <- comparable_rows(sample, k)
     list(concordance = concordance_with_se(y, sample$link[, k], sample$weights),
          slope = hazard_slope(y, sample$link[, k], sample$weights))
   })

@@ -98,6 +98,10 @@
 #'   \item{calibration}{For numbers and two classes: a data frame with a row for each bin: its
 #'     limits `from` and `to`, the number `n` of its observations, mean `predicted` and `observed`
 #'     values, the latter with limits `lower` and `upper`.}
+#'   \item{survival}{For times: the Kaplan-Meier curves of the thirds of the rows with `low`, `middle`
+#'     and `high` predicted `risk` within their fold and stratum, a data frame with a row for each
+#'     `time`: the share `survival` without the event after it, and whether rows are `censored` then
+#'     (all repeats in one).}
 #'   \item{predictions}{A data frame with `row`, `repetition`, `observed` and `predicted` values
 #'     (for two classes 0 or 1, and the probability of 1; for ordered classes the number of the
 #'     level and of the most probable one; for times the columns `time`, `status` and, as

@@ -113,19 +113,22 @@ beyond <- function(values, least = 2) {
 #'
 #' If a model without features is within one standard error of the best one, the data are no
 #' evidence for any map. `lambda.stable` is then a row with an empty map, and [print()] says so.
-#' @param within How many standard errors a row may be worse than the best.
+#' @param within How fast rows lose weight that are worse than the best one, in standard errors of
+#'   the best one. Rows that are worse by more than twice this number do not count.
 #' @param tolerance How much less stable rows count, a positive number: see *Details*.
 #' @param size.weight How much small maps are preferred, a nonnegative number.
 #' @param max.share The largest share of all features that a map may have, at most 1.
 #' @param span Share of the rows of the grid that each point of the smooth surfaces is computed
 #'   from.
+#' @param ... Must be empty.
 #' @return A list of class `n2gfl_rule`, for the argument `rule` of [cv.n2gfl()].
 #' @seealso [cv.n2gfl()]
 #' @examples
 #' stable_rule(max.share = 0.25)
 #' @export
-stable_rule <- function(within = 1, tolerance = 0.1, size.weight = 0.05, max.share = 0.5,
-                        span = 0.5) {
+stable_rule <- function(within = 0.75, tolerance = 0.1, size.weight = 0.05, max.share = 0.5,
+                        span = 0.5, ...) {
+  check_empty_dots(...)
   within <- check_positive(within, "within")
   tolerance <- check_positive(tolerance, "tolerance")
   max.share <- check_share(max.share, "max.share")
@@ -156,10 +159,11 @@ choose_stable <- function(full, score, es, larger, rule) {
   error <- smooth_over_grid(score$cvsd, plane, rule$span)
   unstable <- log_unstable(es, full$nonzero, plane, rule)
   best <- which.min(loss)
-  z <- (loss - loss[best]) / (rule$within * max(error[best], .Machine$double.xmin))
+  errors_behind <- (loss - loss[best]) / max(error[best], .Machine$double.xmin)
+  z <- errors_behind / rule$within
   empty <- full$nonzero == 0
-  if (any(z[empty] <= 1)) {
-    return(list(row = which(empty)[which.min(z[empty])], share = 0, reason = "no evidence"))
+  if (any(errors_behind[empty] <= 1)) {
+    return(list(row = which(empty)[which.min(loss[empty])], share = 0, reason = "no evidence"))
   }
   near <- which(z <= 2 & !empty & is.finite(unstable))
   if (!length(near)) return(list(row = best, share = full$nonzero[best] / d, reason = NULL))

@@ -35,8 +35,8 @@ inner_folds <- function(strata, foldid, group, used, nrepeats) {
                if (is.null(group)) most else quoted(unique(within[used[train]])), ".")
     }
     count <- min(max(foldid), most)
-    for (k in seq_len(nrepeats)) {
-      inner[train, k] <- weighted_folds(strata[train], count, within, used[train])
+    for (repetition in seq_len(nrepeats)) {
+      inner[train, repetition] <- weighted_folds(strata[train], count, within, used[train])
     }
     inner
   })

@@ -25,10 +25,11 @@ start_search <- function(view) {
        step = if (count > 1) 100^(1 / (count - 1)) else 10)
 }
 
-# The view whose own penalties are those of the coarse sweep.
+# The view whose own penalties are those of the coarse sweep. If that is all that the budget allows,
+# the sweep has every lambda1.
 coarse_view <- function(view, search) {
   view$lambda2 <- search$lambda2
-  view$control$nlambda1 <- coarse_nlambda1(view$control)
+  if (search$budget > search$spent) view$control$nlambda1 <- coarse_nlambda1(view$control)
   view
 }
 

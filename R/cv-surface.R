@@ -26,11 +26,19 @@ smooth_over_grid <- function(value, plane, span) {
   known <- which(is.finite(value))
   data <- data.frame(value = value, plane)[known, ]
   axes <- Filter(function(axis) length(unique(data[[axis]])) > 3, c("x", "y"))
+  # Few columns, or few rows of columns, are no surface: each is smoothed by itself, because the
+  # same lambda1 means another model at another lambda2.
+  lines <- if (length(axes) == 1) data[[setdiff(c("x", "y"), axes)]] else rep(1, length(known))
   smooth <- rep(NA_real_, length(value))
-  smooth[known] <- if (span * length(known) < 4 * 3^length(axes) || !length(axes)) {
-    data$value
-  } else local_regression(data, axes, span)
+  for (line in split(seq_along(known), lines)) {
+    smooth[known[line]] <- smooth_rows(data[line, ], axes, span)
+  }
   smooth
+}
+
+smooth_rows <- function(data, axes, span) {
+  few <- span * nrow(data) < 4 * 3^length(axes)
+  if (few || !length(axes)) data$value else local_regression(data, axes, span)
 }
 
 # Too few neighbours in one direction make a local parabola arbitrary, and loess() warns: then a

@@ -140,7 +140,7 @@
 #'     `1se`, `es` and `stable`, or an array whose third index is the repeat. [assess()] reads it.}
 #'   \item{y, weights}{The response as numbers (for classes, 1 is the modelled class and 0 the other
 #'     one; for ordered classes the number of the level; for times a matrix); the weights rescaled
-#'     to mean 1, or `NULL`.}
+#'     to mean 1 over the rows with a positive weight, or `NULL`.}
 #'   \item{n2gfl.fit}{The fit to all data.}
 #'   \item{nested}{With `nested`: a list with `estimate` (a data frame with the score `cvm` and its
 #'     standard error `cvsd` for each way to choose), `stability` (see *Stability of the

@@ -27,7 +27,9 @@ binomial_family <- function() {
     most_folds = most_auc_folds,
     check_folds = check_class_sizes,
     check_fold = check_fold_classes,
-    check_run = function(y, classnames, k) check_run_classes(y, classnames, k, c(-1, 1)),
+    check_run = function(y, classnames, k, advice) {
+      check_run_classes(y, classnames, k, c(-1, 1), advice)
+    },
 
     mean = function(link, own) stats::plogis(link),
     link = function(mean) stats::qlogis(mean),
@@ -48,8 +50,7 @@ binomial_family <- function() {
     # For separated classes no optimum exists: the deviance goes to zero as the coefficients grow.
     refit_flaw = function(fit) {
       if (fit$grid$dev.ratio > 1 - 1e-4) {
-        paste("separate the classes perfectly: without shrinkage their coefficients have no",
-              "finite value")
+        "separate the classes perfectly"
       }
     }
   )

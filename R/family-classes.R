@@ -85,11 +85,11 @@ stop_lost_class <- function(data, rows, fold, wanted, preposition) {
            " there is no row of class ", quoted(lost), if (fold$drawn) ": take fewer folds", ".")
 }
 
-check_run_classes <- function(y, classnames, k, codes) {
+check_run_classes <- function(y, classnames, k, codes, advice) {
   lost <- lost_class(y, classnames, codes)
   if (is.null(lost)) return(invisible())
   stop_bad("`y` must have ", every_class(classnames), " in every run, but run ", k,
-           " has no row of class ", quoted(lost), ": take larger samples.")
+           " has no row of class ", quoted(lost), advice, ".")
 }
 
 # The label of the first class that does not occur, or NULL.

@@ -36,10 +36,10 @@ cox_family <- function() {
     most_folds = most_event_folds,
     check_folds = check_event_folds,
     check_fold = check_fold_events,
-    check_run = function(y, classnames, k) {
+    check_run = function(y, classnames, k, advice) {
       if (any_choice(y, rep(1, nrow(y)))) return(invisible())
       stop_bad("`y` must have an event with another row at risk in every run, but run ", k,
-               " has none: take larger samples.")
+               " has none", advice, ".")
     },
 
     mean = function(link, own) exp(link),
@@ -57,7 +57,7 @@ cox_family <- function() {
     # to zero as the coefficients grow.
     refit_flaw = function(fit) {
       if (fit$grid$dev.ratio > 1 - 1e-4) {
-        "order the events perfectly: without shrinkage their coefficients have no finite value"
+        "order the events perfectly"
       }
     }
   )

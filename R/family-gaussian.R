@@ -83,8 +83,8 @@ check_fold_varies <- function(data, fold) {
            fold$name, " all its values are ", number_text(y[1]), ".")
 }
 
-check_run_varies <- function(y, classnames, k) {
+check_run_varies <- function(y, classnames, k, advice) {
   if (length(unique(y)) >= 2) return(invisible())
   stop_bad("`y` must vary in every run, but in run ", k, " all its values are ",
-           number_text(y[1]), ": take larger samples.")
+           number_text(y[1]), advice, ".")
 }

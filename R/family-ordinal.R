@@ -28,8 +28,8 @@ ordinal_family <- function() {
     most_folds = function(data, group, measure, nested) NULL,
     check_folds = check_class_sizes,
     check_fold = check_fold_classes,
-    check_run = function(y, classnames, k) {
-      check_run_classes(y, classnames, k, seq_along(classnames))
+    check_run = function(y, classnames, k, advice) {
+      check_run_classes(y, classnames, k, seq_along(classnames), advice)
     },
 
     mean = level_probabilities,
@@ -56,8 +56,7 @@ ordinal_family <- function() {
     # grow.
     refit_flaw = function(fit) {
       if (fit$grid$dev.ratio > 1 - 1e-4) {
-        paste("order the levels perfectly: without shrinkage their coefficients have no finite",
-              "value")
+        "order the levels perfectly"
       }
     }
   )

@@ -64,8 +64,9 @@ family_contract <- list(
   # Stops if one fold cannot be used, see new_fold_check(): what must be left for training, and
   # what must be held out.
   check_fold = c("data", "fold"),
-  # Stops if run k of perturbed data cannot be fitted. `y`: coded values of its rows.
-  check_run = c("y", "classnames", "k"),
+  # Stops if run k of perturbed data cannot be fitted. `y`: coded values of its rows. `advice` ends
+  # the message: what helps against it in runs of this kind, after a colon; or "".
+  check_run = c("y", "classnames", "k", "advice"),
 
   # The model --------------------------------------------------------------------------------------
   # The mean for a link, and the link for a mean. The mean has one column per fit, or is an array
@@ -92,7 +93,8 @@ family_contract <- list(
   # What augment() adds, as a named list of columns, the first with the rows' names. `mean` is what
   # predict() gives for one fit.
   columns = c("mean", "fit"),
-  # Why a fit without shrinkage has no optimum ("The regions of fit s3 ..."), or NULL.
+  # Why a fit without shrinkage has no optimum ("The regions of fit s3 ...", "the features ..."), or
+  # NULL. `fit` has at least grid$dev.ratio.
   refit_flaw = "fit"
 )
 

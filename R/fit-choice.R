@@ -197,8 +197,8 @@ stable_notes <- function(object) {
   whole <- if (is.null(kept_in(object, "space"))) "features" else "mask"
   c(
     if (reason == "no evidence") {
-      paste("No fit is better than the model without features by more than one standard error: the",
-            "data are no evidence for a map.")
+      paste0("On the scores, smoothed over the grid, no fit is better than the model without ",
+             "features by more than 1 standard error: the data are no evidence for a map.")
     },
     if (!is.null(share) && share > limit) {
       paste0("The most stable fit uses ", percent(share), " of the ", whole, ": the effect is ",

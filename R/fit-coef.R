@@ -132,11 +132,12 @@ check_refit <- function(object, given, purpose) {
   had <- c(weights = object$weighted, offset = object$offset, covariates = !is.null(object$gamma))
   stop_lacking(setdiff(names(had)[had], names(given)), purpose)
   given$x <- check_newx(given$x, object, "x")
-  if (nrow(given$x) != object$nobs) {
-    stop_bad("`x` must have the ", count_of(object$nobs, "row"), " that the fit was made with, ",
-             "not ", nrow(given$x), ".")
+  rows <- object$rows %or% object$nobs  # fits of earlier versions have no `rows`
+  if (nrow(given$x) != rows) {
+    stop_bad("`x` must have the ", count_of(rows, "row"), " that the fit was made with, not ",
+             nrow(given$x), ".")
   }
-  weights <- check_weights(given$weights, object$nobs)
+  weights <- check_weights(given$weights, rows)
   check_same_classes(object, check_y(given$y, object$family, weights))
   given
 }

@@ -13,8 +13,8 @@
 #' @param type Kind of residuals: `"deviance"` (signed square roots of the observations'
 #'   contributions to the deviance), `"pearson"` (divided by the standard deviation that the model
 #'   implies, up to the error variance) or `"response"` (observed minus fitted, with the modelled
-#'   class of a `"binomial"` fit as 1 and the other as 0). Weights, rescaled to mean 1, enter the
-#'   first two.
+#'   class of a `"binomial"` fit as 1 and the other as 0). Weights, rescaled to mean 1 over the
+#'   rows with a positive weight, enter the first two.
 #'
 #'   For `"cox"` they are `"martingale"` (observed minus expected number of events) and `"deviance"`
 #'   (the same made more symmetric, as in `survival::residuals.coxph()`), both without weights. For
@@ -138,7 +138,8 @@ check_residual_type <- function(type, family) {
 #' Deviance, log-likelihood and information criteria
 #'
 #' `deviance()` gives `(1 - dev.ratio) * nulldev`; `logLik()` the maximised log-likelihood, from
-#' which [stats::AIC()] and [stats::BIC()] follow; `nobs()` the number of observations.
+#' which [stats::AIC()] and [stats::BIC()] follow; `nobs()` the number of observations with a
+#' positive weight.
 #'
 #' @details
 #' The degrees of freedom are the number of regions of one nonzero value, `df` in the fit's grid,
@@ -149,7 +150,8 @@ check_residual_type <- function(type, family) {
 #' instead of observations, as for `survival::coxph()`. With `penalty = "laplacian"`, `df` counts
 #' the nonzero coefficients and overstates the degrees of freedom.
 #'
-#' Weights count as frequencies, rescaled to mean 1.
+#' Weights count as frequencies, rescaled to mean 1 over the rows with a positive weight. Rows of
+#' weight 0 do not count, as for [stats::glm()]: all results are those of a fit without them.
 #'
 #' For a fit with a whole grid the results have one value per row, and so do `AIC(fit)` and
 #' `BIC(fit)`: `fit$grid[which.min(BIC(fit)), ]` is the row with the smallest BIC.

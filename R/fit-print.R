@@ -80,7 +80,8 @@ print_procedure <- function(table, digits = 3) {
   print(data.frame(
     nonzero = paste0(number(table$nonzero), " (", table$least, "-", table$most, ")"),
     mDC = number(table$mdc), Nogueira = number(table$nogueira),
-    `95 %` = paste(number(table$nogueira.lower), "to", number(table$nogueira.upper)),
+    `95 %` = ifelse(is.na(table$nogueira.lower), "NA",
+                    paste(number(table$nogueira.lower), "to", number(table$nogueira.upper))),
     Dice = number(table$dice), `Dice, dilated` = number(table$dice.dilated),
     ES = number(table$es.fit), row.names = rownames(table), check.names = FALSE
   ))

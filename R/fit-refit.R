@@ -31,25 +31,52 @@ fit_regions <- function(object, given, features, label, scale, name) {
   arguments$graph <- graph_edges(integer(0), integer(0), n = ncol(columns))
   arguments[c("penalty", "standardize")] <- list("fused", FALSE)
   arguments["penalty.factor"] <- list(NULL)
-  # Its warnings refer to a fit that the user did not ask for; the first fit gave its messages.
-  fit <- suppressMessages(suppressWarnings(do.call(n2gfl, arguments)))
-  warn_refit(fit, name)
+  fit <- fit_quietly(arguments)
+  warn_refit(fit, arguments, name)
   fit
 }
+
+# Its warnings refer to a fit that the user did not ask for; the first fit gave its messages.
+fit_quietly <- function(arguments) suppressMessages(suppressWarnings(do.call(n2gfl, arguments)))
 
 sum_columns <- function(x, features, label, scale) {
   which_region <- Matrix::sparseMatrix(seq_along(label), label, x = 1 / scale)
   as.matrix(x[, features, drop = FALSE] %*% which_region)
 }
 
-warn_refit <- function(fit, name) {
+warn_refit <- function(fit, arguments, name) {
   flaw <- family_of(fit$family)$refit_flaw(fit)
   if (!is.null(flaw)) {
-    warning("The regions of fit ", name, " ", flaw, ".", call. = FALSE)
+    warning("The regions of fit ", name, " ", flaw, ": without shrinkage their coefficients have ",
+            "no finite value.", call. = FALSE)
+  } else if (any_diverges(fit, arguments)) {
+    warning("A region of fit ", name, " separates some observations from all others: without ",
+            "shrinkage its coefficient has no finite value.", call. = FALSE)
   } else if (!fit$grid$converged) {
     warning("The refit of ", name, " did not converge (gap ", format(fit$grid$gap, digits = 2),
             ").", call. = FALSE)
   }
+}
+
+# Does the deviance still fall, up to the precision of fits, where a coefficient is doubled? Only
+# coefficients that move links by more than 10 can be on their way to infinity: the fit ends when
+# what is left of the deviance is below `thresh`.
+any_diverges <- function(fit, arguments) {
+  if (isTRUE(fit$deconfound)) return(FALSE)  # the columns here are not those of the model
+  used <- (arguments$weights %or% rep(1, nrow(arguments$x))) > 0
+  beta <- as.vector(fit$beta[, 1])
+  reach <- abs(beta) * apply(arguments$x[used, , drop = FALSE], 2, function(x) diff(range(x)))
+  for (k in which(reach > 10)) {
+    farther <- arguments
+    farther$offset <- (arguments$offset %or% 0) + 2 * beta[k] * arguments$x[, k]
+    # The column itself must stay out; the other regions remain without penalty.
+    farther$penalty.factor <- as.numeric(seq_along(beta) == k)
+    farther$lambda1 <- 1e10
+    # Where the deviance overflows, it does not fall.
+    there <- tryCatch(deviance(fit_quietly(farther)), error = function(e) Inf)
+    if (there <= deviance(fit) + fit$control$thresh * fit$nulldev) return(TRUE)
+  }
+  FALSE
 }
 
 check_region_count <- function(object, given, regions, name) {

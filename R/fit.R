@@ -16,7 +16,7 @@
 #'   lambda2 sum_(j,k) w_jk |beta_j - beta_k|,  eta_i = x_i'beta + z_i'gamma + c + o_i,}
 #' subject to \eqn{\beta \ge 0} (`sign = "nonnegative"`), \eqn{\beta \le 0} (`"nonpositive"`) or
 #' nothing (`"free"`). The loss is that of the `family`, see below. The weights \eqn{v} are rescaled
-#' to mean 1. With `penalty = "laplacian"` the last term is
+#' to mean 1 over the rows with a positive weight, which \eqn{N} counts. With `penalty = "laplacian"` the last term is
 #' \eqn{\lambda_2 \sum w_{jk} (\beta_j - \beta_k)^2}{lambda2 sum w_jk (beta_j - beta_k)^2}.
 #'
 #' The loss is scaled as in glmnet. Xin et al. (2015) use plain sums over the observations: their
@@ -146,7 +146,8 @@
 #' @param controls For `deconfound`: the class of `y` that contains the controls, or a logical value
 #'   per row of `x`. By default the class with a name such as NC, CN, HC, control or healthy, and a
 #'   message names it.
-#' @param weights Nonnegative weights of the observations, or `NULL` for equal weights.
+#' @param weights Nonnegative weights of the observations, or `NULL` for equal weights. A row of
+#'   weight 0 counts as left out.
 #' @param offset A number per observation that is added to the linear predictor, or `NULL`.
 #' @param lambda1 Penalties on the size of the coefficients, strictly decreasing; used with every
 #'   `lambda2`. `NULL` makes a sequence of `nlambda1` values for each `lambda2`, from
@@ -191,7 +192,8 @@
 #'   \item{npasses}{How often all columns of `x` were multiplied with residuals, for all fits
 #'     together. It need not be a whole number, because bounds make most multiplications
 #'     unnecessary.}
-#'   \item{nobs, dim}{Number of observations; number of features and of fits.}
+#'   \item{nobs, rows, dim}{Number of observations with a positive weight; number of rows of `x`;
+#'     number of features and of fits.}
 #'   \item{classnames}{The two classes, the modelled one last (`"binomial"`), or the levels, the
 #'     lowest first (`"ordinal"`).}
 #'   \item{own}{For `"ordinal"` the cut points, a matrix with L columns and a row for each pair of
@@ -273,8 +275,8 @@ new_fit <- function(fits, problem, call) {
   solver <- control[c("standardize", "intercept", "algorithm", "thresh", "maxit", "threads")]
   structure(
     c(fits[intersect(c("a0", "gamma", "beta", "own"), names(fits))],
-      list(grid = grid, nulldev = fits$nulldev, npasses = fits$npasses, nobs = nrow(data$x),
-           dim = dim(fits$beta), classnames = data$classnames, family = control$family,
+      list(grid = grid, nulldev = fits$nulldev, npasses = fits$npasses, nobs = sum(data$weights > 0),
+           rows = nrow(data$x), dim = dim(fits$beta), classnames = data$classnames, family = control$family,
            sign = control$sign, penalty = control$penalty, penalty.factor = data$penalty.factor,
            control = solver, offset = problem$offset, weighted = problem$weighted, call = call,
            graph = data$graph, space = data$space, coding = attr(data$covariates, "coding"),
@@ -299,13 +301,31 @@ call_without_data <- function(call, caller = "n2gfl") {
 
 warn_not_converged <- function(fits, control) {
   rows <- which(!fits$converged)
+  why <- lapply(rows, no_optimum, fits, control$family)
+  flawed <- lengths(why) > 0
+  if (any(flawed)) {
+    warning("Without shrinkage (`lambda1` = 0) there is no optimum, because the features ",
+            why[flawed][[1]], ": ", rows_with_gaps(rows[flawed], fits), ". Raise `lambda1`.",
+            call. = FALSE)
+  }
+  rows <- rows[!flawed]
   if (!length(rows)) return(invisible())
-  shown <- utils::head(rows, 10)
   warning(
     length(rows), " of ", length(fits$converged), " fits did not converge to `thresh` = ",
     control$thresh, " within `maxit` = ", control$maxit, " iterations: ",
-    paste0("row ", shown, " (gap ", format(fits$gap[shown], digits = 2), ")", collapse = ", "),
-    if (length(rows) > 10) paste0(" and ", length(rows) - 10, " more, see `grid`"), ".",
-    call. = FALSE
+    rows_with_gaps(rows, fits), ".", call. = FALSE
   )
+}
+
+# Why the likelihood of an unpenalised fit has no maximum, or NULL. More iterations do not help
+# then.
+no_optimum <- function(row, fits, family) {
+  if (fits$lambda1[row] > 0) return(NULL)
+  family_of(family)$refit_flaw(list(grid = list(dev.ratio = fits$dev_ratio[row])))
+}
+
+rows_with_gaps <- function(rows, fits) {
+  shown <- utils::head(rows, 10)
+  paste0(paste0("row ", shown, " (gap ", format(fits$gap[shown], digits = 2), ")", collapse = ", "),
+         if (length(rows) > 10) paste0(" and ", length(rows) - 10, " more, see `grid`"))
 }

@@ -1,6 +1,9 @@
 #' Draw an assessment
 #'
-#' `type = "roc"` draws the ROC curve, `"calibration"` the observed against the predicted values.
+#' What there is to see depends on the outcome: the ROC curve (`type = "roc"`) or the calibration
+#' (`"calibration"`) of two classes, the calibration of numbers, the predicted against the observed
+#' levels (`"confusion"`) of classes in an order, and the observed survival of rows with low, middle
+#' and high predicted risk (`"survival"`) for times.
 #'
 #' @section ROC:
 #' The band joins the corners of the intervals at each threshold: upper limits of sensitivity and
@@ -11,13 +14,24 @@
 #' the dashed line, predictions are right on average. For classes, the strokes along the upper and
 #' lower side are the predictions of both classes. For numbers the observations are drawn behind the
 #' bins.
+#'
+#' @section Levels:
+#' Each column is an observed level, each tile in it the share of its observations that were
+#' predicted to be of a level, with their number. Right predictions are on the diagonal, and a
+#' prediction is the worse the farther from it.
+#'
+#' @section Survival:
+#' Kaplan-Meier curves of the thirds of the rows with the lowest and the highest linear predictors
+#' and of the third between them. The thirds are taken within each fold and stratum, because others
+#' have another baseline hazard. Strokes are censored times.
 #' @param x An assessment from [assess()].
-#' @param type `"roc"` (classes only, where it is the default) or `"calibration"`.
-#' @param col Colour of the curve or of the bins.
+#' @param type `"roc"` (the default for two classes), `"calibration"` (two classes; the default for
+#'   numbers), `"confusion"` (levels) or `"survival"` (times).
+#' @param col Colour of the curve, the bins, the diagonal tiles or the rows with high risk.
 #' @param main,xlab,ylab Titles; `NULL` for the default ones. The title says which row of the grid
 #'   was assessed; `""` leaves it out.
-#' @param ... Graphical parameters of the curve (`lwd`, `lty`, `lend`) or of the bins (`pch`, `cex`,
-#'   `lwd`, `lty`, `lend`).
+#' @param ... Graphical parameters of the curves (`lwd`, `lty`, `lend`), of the bins (`pch`, `cex`,
+#'   `lwd`, `lty`, `lend`) or of the numbers in tiles (`cex`).
 #' @return `x`, invisibly.
 #' @seealso [assess()]
 #' @examples
@@ -30,22 +44,17 @@
 #' plot(held_out, type = "calibration")
 #' @method plot n2gfl_assessment
 #' @export
-plot.n2gfl_assessment <- function(x, type = c("roc", "calibration"), col = "#2166AC", main = NULL,
-                                  xlab = NULL, ylab = NULL, ...) {
+plot.n2gfl_assessment <- function(x, type = c("roc", "calibration", "confusion", "survival"),
+                                  col = "#2166AC", main = NULL, xlab = NULL, ylab = NULL, ...) {
   default <- missing(type)
-  type <- match_choice(type, "type", c("roc", "calibration"))
+  type <- match_choice(type, "type", names(assess_parameters))
   pictures <- assess_kind(x$family)$pictures
-  if (!length(pictures)) {
-    stop_bad("`x` must be of numbers or of two classes: there is no picture of an assessment for ",
-             "family ", quoted(x$family), ".")
-  }
   if (default) type <- names(pictures)[1]
   if (!type %in% names(pictures)) {
     stop_bad("`type` must be ", or_quoted(names(pictures)), " for family ", quoted(x$family),
              ", not ", quoted(type), ".")
   }
-  lines <- c("lwd", "lty", "lend")
-  dots <- check_line_parameters(list(...), if (type == "roc") lines else c("pch", "cex", lines))
+  dots <- check_line_parameters(list(...), assess_parameters[[type]])
   old <- graphics::par(mar = c(3.6, 3.6, 3.2, 0.8), mgp = c(2.3, 0.6, 0), tcl = -0.3, las = 1,
                        pty = "s")
   on.exit(graphics::par(old), add = TRUE)
@@ -53,6 +62,11 @@ plot.n2gfl_assessment <- function(x, type = c("roc", "calibration"), col = "#216
   head_line(main %or% x$title, 1.6, 1)
   invisible(x)
 }
+
+# The graphical parameters of each picture.
+assess_parameters <- list(roc = c("lwd", "lty", "lend"),
+                          calibration = c("pch", "cex", "lwd", "lty", "lend"),
+                          confusion = "cex", survival = c("lwd", "lty", "lend"))
 
 # ---- the pictures --------------------------------------------------------------------------------
 
@@ -107,6 +121,43 @@ draw_observed <- function(x, col, xlab, ylab, dots) {
                                   measure_text(x, "slope")))), 0.4)
 }
 
+draw_confusion <- function(x, col, xlab, ylab, dots) {
+  levels <- x$classnames
+  square_frame(c(0.5, length(levels) + 0.5), xlab %or% "Observed level",
+               ylab %or% "Predicted level", padding = 0, labels = levels)
+  n <- matrix(x$confusion$n, length(levels), dimnames = list(levels, levels))
+  share <- sweep(n, 2, pmax(colSums(n), 1e-300), "/")
+  at <- row(n)
+  shade <- ifelse(at == col(n), col, "grey35")
+  filled <- mapply(function(base, part) grDevices::adjustcolor(base, 0.85 * part), shade, share)
+  graphics::rect(col(n) - 0.5, at - 0.5, col(n) + 0.5, at + 0.5, col = filled, border = "white")
+  text <- ifelse(n > 0, paste0(decimal_text(100 * share, 0), " %\n", number_text_each(round(n, 1))), "")
+  graphics::box(col = "grey40")
+  style <- utils::modifyList(list(cex = min(1, 4 / length(levels))), dots)
+  graphics::text(col(n), at, text, col = ifelse(share > 0.55, "white", "black"), cex = style$cex)
+  head_line(paste("accuracy", measure_text(x, "accuracy")), 0.4)
+}
+
+draw_survival <- function(x, col, xlab, ylab, dots) {
+  groups <- levels(x$survival$risk)
+  colours <- stats::setNames(grDevices::colorRampPalette(c("grey65", col))(3), groups)
+  square_frame(list(c(0, max(x$survival$time)), c(0, 1)), xlab %or% "Time",
+               ylab %or% "Share without the event")
+  style <- utils::modifyList(list(lwd = 2), dots)
+  for (risk in groups) {
+    curve <- x$survival[x$survival$risk == risk, ]
+    if (!nrow(curve)) next
+    do.call(graphics::lines, c(list(c(0, curve$time), c(1, curve$survival), type = "s",
+                                    col = colours[risk]), style))
+    graphics::points(curve$time[curve$censored], curve$survival[curve$censored], pch = "|",
+                     cex = 0.6, col = colours[risk])
+  }
+  where <- if (min(x$survival$survival) < 0.5) "topright" else "bottomleft"
+  graphics::legend(where, paste(groups, "risk"), col = colours, lwd = 2, bty = "n",
+                   cex = 0.85, seg.len = 1.4)
+  head_line(paste("concordance", measure_text(x, "concordance")), 0.4)
+}
+
 draw_bins <- function(bins, col, dots) {
   of_points <- names(dots) %in% c("pch", "cex")
   bars <- utils::modifyList(list(col = col, lwd = 1.6), dots[!of_points])
@@ -120,12 +171,23 @@ draw_bins <- function(bins, col, dots) {
 
 # ---- parts ---------------------------------------------------------------------------------------
 
-square_frame <- function(limits, xlab, ylab, padding = 0.02) {
-  limits <- padded_range(limits, padding)
+# `limits`: of both axes, or a list with those of each. `labels`: at 1, 2, ... instead of numbers.
+square_frame <- function(limits, xlab, ylab, padding = 0.02, labels = NULL) {
+  if (!is.list(limits)) limits <- list(limits, limits)
+  limits <- lapply(limits, padded_range, padding)
   graphics::plot.new()
-  graphics::plot.window(limits, limits, xaxs = "i", yaxs = "i")
-  graphics::axis(1, cex.axis = 0.9, col = NA, col.ticks = "grey40")
-  graphics::axis(2, cex.axis = 0.9, col = NA, col.ticks = "grey40")
+  graphics::plot.window(limits[[1]], limits[[2]], xaxs = "i", yaxs = "i")
+  for (side in 1:2) {
+    if (is.null(labels)) {
+      graphics::axis(side, cex.axis = 0.9, col = NA, col.ticks = "grey40")
+    } else {
+      # Labels of the y axis run along it, because there is no room for long ones beside it.
+      room <- 0.95 * graphics::par("pin")[side] / length(labels)
+      widest <- max(graphics::strwidth(labels, units = "inches", cex = 0.9), 0.01)
+      graphics::axis(side, seq_along(labels), labels, cex.axis = 0.9 * min(1, room / widest),
+                     col = NA, tick = FALSE, las = 0, gap.axis = 0)
+    }
+  }
   graphics::box(col = "grey40")
   size <- graphics::par("fin")
   plot <- graphics::par("plt") * size[c(1, 1, 2, 2)]

@@ -88,7 +88,7 @@ draw_legend <- function(layout) {
 mark_style <- data.frame(
   mark = c("min", "1se", "es", "stable"), pch = c(21, 24, 22, 23),
   title = c("lambda.min", "lambda.1se", "lambda.es", "lambda.stable"),
-  col = c("#000000", "#D55E00", "#56B4E9", "#CC79A7")
+  col = c("#000000", "#D55E00", "#56B4E9", "#A500E1")
 )
 
 style_of <- function(mark) mark_style[match(mark, mark_style$mark), ]
@@ -105,7 +105,9 @@ draw_marks <- function(mark, x, y, at) {
 mark_sizes <- function(at) {
   number <- stats::ave(seq_along(at), at, FUN = seq_along)
   count <- stats::ave(seq_along(at), at, FUN = length)
-  ifelse(count == 1, 1.9, c(2.8, 1.7, 1, 0.5)[number])
+  # Four leave less room between them.
+  size <- ifelse(count < 4, c(2.6, 1, 0.5)[number], c(2.8, 1.7, 1, 0.5)[number])
+  ifelse(count == 1, 1.9, size)
 }
 
 mark_entries <- function(mark, short = FALSE) {

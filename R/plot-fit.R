@@ -262,8 +262,9 @@ map_title <- function(map) {
 #' Lim and Yu (`lambda.es`) and the one that is reported by default (`lambda.stable`).
 #'
 #' @section Trade-off:
-#' After `cv.n2gfl(nested = TRUE)` the picture has a point for each way to choose penalties: how well
-#' the whole procedure predicts (bars: one standard error), against how much the maps of the outer
+#' After `cv.n2gfl(nested = TRUE)` the picture has a point for each way to choose penalties: how
+#' well the whole procedure predicts (bars: one standard error), against how much the maps of the
+#' outer
 #' folds agree (Nogueira's measure, with its confidence interval), with the number of features, from
 #' the smallest map to the largest. Without nesting it is the picture of
 #' `plot(stability(x), type = "tradeoff")`: every row of the grid, at fixed penalties, which is too

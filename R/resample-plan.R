@@ -18,7 +18,8 @@ plan_kinds <- function() {
     folds = list(piece = "folds", runs = fold_runs, check = check_fold_runs),
     `outer folds` = list(piece = "folds", runs = outer_runs, check = check_outer_runs),
     cv = counted_kind("Run"), bootstrap = counted_kind("Run"), jackknife = counted_kind("Run"),
-    subsample = counted_kind("Run"), pairs = counted_kind("Half"), halves = counted_kind("Half")
+    subsample = counted_kind("Run", ": take a larger `fraction`"), pairs = counted_kind("Half"),
+    halves = counted_kind("Half")
   )
 }
 
@@ -33,10 +34,12 @@ plan_kind <- function(kind) {
 
 new_plan <- function(kind, from) list(kind = kind, from = from, runs = plan_kind(kind)$runs(from))
 
-# Runs that are given by how often each row counts: a matrix with one column per run.
-counted_kind <- function(name) {
+# Runs that are given by how often each row counts: a matrix with one column per run. `advice` is
+# what helps if a run cannot be fitted, see `check_run` in family.R.
+counted_kind <- function(name, advice = "") {
   force(name)
-  list(piece = "runs", check = check_counted_runs, runs = function(from) {
+  check <- function(problem, plan, about) check_counted_runs(problem, plan, advice)
+  list(piece = "runs", check = check, runs = function(from) {
     runs <- lapply(seq_len(ncol(from)), function(k) {
       list(held = which(from[, k] == 0), times = from[, k])
     })
@@ -138,12 +141,12 @@ check_plan <- function(problem, plan, about = NULL) {
   plan_kind(plan$kind)$check(problem, plan, about)
 }
 
-check_counted_runs <- function(problem, plan, about) {
+check_counted_runs <- function(problem, plan, advice) {
   data <- problem$data
   family <- family_of(problem$control$family)
   for (k in seq_along(plan$runs)) {
     used <- run_weights(plan$runs[[k]], data$weights) > 0
-    family$check_run(response_rows(data$y, used), data$classnames, k)
+    family$check_run(response_rows(data$y, used), data$classnames, k, advice)
   }
 }
 

@@ -8,8 +8,8 @@ head_side <- function(grid) {
   rep_len(ifelse(x > 1e-6, 1, -1), prod(grid$dim))
 }
 
-# Odd numbers are left, even ones right; outside the mask 0. `structure` numbers the first of `names`,
-# other voxels belong to a lobe.
+# Odd numbers are left, even ones right; outside the mask 0. `structure` numbers the first of
+# `names`, other voxels belong to a lobe.
 head_atlas <- function(structure, cerebellum, mask, grid, names) {
   at <- arrayInd(seq_along(mask), dim(mask))
   y <- grid$affine[2, 4] + grid$affine[2, 2] * (at[, 2] - 1)

@@ -157,7 +157,8 @@ mni_anatomy <- function(voxel_size, variant) {
   atlas <- mni_atlas(sample(head$part), mask, grid)
   list(template = template, mask = mask, atlas = atlas, labels = head_labels(mni_names),
        artefact = array(FALSE, dim(mask)), grid = grid, share = share, variant = variant,
-       code = 4L, box = vapply(head$mm, range, numeric(2)),
+       losses = unlist(mni_losses[[variant]], use.names = FALSE), code = 4L,
+       box = vapply(head$mm, range, numeric(2)),
        region = mni_regions(atlas, mask, colnames(share)))
 }
 

@@ -120,7 +120,7 @@ phantom_anatomy <- function(grid) {
     rep(rep(phantom_losses, each = 2), each = length(atlas))
   list(template = template, mask = mask, atlas = atlas, labels = labels,
        artefact = phantom_artefact(points, average) & mask & structure == 0, grid = grid,
-       share = share, code = 2L,
+       share = share, losses = rep(phantom_losses, each = 2), code = 2L,
        region = factor(atlas[mask], diseased, labels$name[diseased]))
 }
 

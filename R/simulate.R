@@ -20,8 +20,9 @@
 #'   12 %, as smoothed maps do. These percentages are chosen so that the effects have the sizes
 #'   below;
 #' * the site: four sites differ in location, by a smooth field of 0.3 standard deviations of the
-#'   fields, and in scale, by a factor whose logarithm has a standard deviation of 0.12. That is
-#'   the order of what Fortin and others (2018) remove by ComBat from cortical thickness;
+#'   fields (width 40 mm), and in scale, by a factor whose logarithm has a standard deviation of
+#'   0.12. These are the two effects that ComBat removes (Fortin and others 2018); their size is
+#'   assumed;
 #' * a gain of the scanner: standard deviation 2 % between subjects and 1 % between sites (assumed);
 #' * one minus the loss of tissue.
 #'
@@ -45,9 +46,9 @@
 #'   different scales. The fields have 6 % each, age takes 0.3 % a year, and TIV and sex do
 #'   nothing. The mask holds the brain.
 #'
-#' Cohen's d of the mean of the left hippocampus is about 1.4 in AD, and about 1.9 after linear
-#' adjustment for age, sex, TIV and site; 0.5 and 0.75 in MCI. Shi and others (2009) found 1.60 and
-#' 0.92, VBM with adjustment 2.0 in AD. Single voxels have about two thirds of that.
+#' Cohen's d of the mean of the left hippocampus is about 1.4 in AD, and about 2.0 after linear
+#' adjustment for age, sex, TIV and site; 0.7 and 0.95 in MCI. Shi and others (2009) found 1.60 and
+#' 0.92. Single voxels have about three quarters of that.
 #'
 #' The smoothing, the fields and the random numbers do not depend on the size of the voxels: with
 #' the same seed, images of 8 mm are every fourth voxel of the images of 2 mm.
@@ -75,8 +76,8 @@
 #' A little white noise is added. The mask holds the voxels where the template is above 0.2.
 #'
 #' # Both
-#' **Directions.** More grey matter, or more uptake, means healthier. For `"binomial"` the outcome is
-#' a factor whose later level is the control, the class that [n2gfl()] models, and for `"gaussian"`
+#' **Directions.** More grey matter, or more uptake, means healthier. For `"binomial"` the outcome
+#' is a factor whose later level is the control, the class that [n2gfl()] models, and for `"gaussian"`
 #' it is a score that falls with severity; so coefficients of the diseased regions are positive and
 #' the default `sign = "nonnegative"` is right. With the levels the other way round it would be
 #' wrong.
@@ -98,8 +99,8 @@
 #' @param noise How strong the noise and the differences between subjects are, 1 as described below.
 #' @param family Kind of outcome: `"binomial"` (a diagnosis) or `"gaussian"` (a score).
 #' @param dir Folder to write to, which is created if it does not exist, or `NULL`. It gets one
-#'   NIfTI file per subject, `subjects.csv`, `mask.nii.gz`, `truth.nii.gz`, `atlas.nii.gz` and
-#'   `labels.csv`.
+#'   NIfTI file per subject, `subjects.csv`, `mask.nii.gz`, `truth.nii.gz`, `truth.csv`,
+#'   `atlas.nii.gz` and `labels.csv`.
 #' @param space `"mni"` for images on the MNI template, `"phantom"` for a head made of formulas.
 #'   The default is `"mni"`, or `"phantom"` if `dim` is given.
 #' @param variant What the images show in MNI space: grey matter with `"local"` atrophy, grey matter
@@ -113,6 +114,9 @@
 #'     the diseased regions, 0 elsewhere.}
 #'   \item{loss}{The same, with what smoothing spreads beyond the borders of the regions.}
 #'   \item{region}{Which diseased region each column is in, a factor; `NA` for none.}
+#'   \item{regions}{Data frame of the diseased regions: `region`, `loss` (the share of its tissue
+#'     that a patient of average severity has lost, before smoothing), `voxels`, and `x`, `y` and `z` of
+#'     its centre in millimetres.}
 #'   \item{artefact}{Is the column in a false region? Only phantoms have them.}
 #'   \item{mask}{Logical array.}
 #'   \item{data}{Data frame of the subjects: `subject`, `diagnosis`, `score`, `age`, `sex`, `tiv` in
@@ -221,11 +225,22 @@ new_cohort <- function(x, subjects, anatomy, design) {
   structure(
     list(x = x, y = subjects$table[[design$outcome]], graph = graph,
          truth = ifelse(is.na(anatomy$region), 0, loss), loss = loss, region = anatomy$region,
+         regions = true_regions(anatomy, design),
          artefact = as.vector(anatomy$artefact[anatomy$mask]), mask = mask,
          data = subjects$table, images = images, atlas = anatomy$atlas, labels = anatomy$labels,
          files = NULL),
     class = "n2gfl_cohort"
   )
+}
+
+# What is lost where: a row for each diseased region.
+true_regions <- function(anatomy, design) {
+  mm <- voxel_mm(anatomy$grid$affine, arrayInd(which(anatomy$mask), dim(anatomy$mask)))
+  number <- as.integer(anatomy$region)
+  centre <- function(axis) round(as.vector(tapply(mm[, axis], anatomy$region, mean)), 1)
+  data.frame(region = levels(anatomy$region), loss = design$effect * anatomy$losses,
+             voxels = tabulate(number, nlevels(anatomy$region)),
+             x = centre(1), y = centre(2), z = centre(3))
 }
 
 #' @method print n2gfl_cohort
@@ -337,9 +352,9 @@ check_mni_size <- function(dim, voxel_size) {
 check_regions <- function(anatomy) {
   empty <- setdiff(levels(anatomy$region), anatomy$region)
   if (length(empty)) {
-    stop_bad("`dim` or `voxel_size` must give voxels small enough for the diseased regions, but at ",
-             paste(signif(anatomy$grid$voxel_size, 3), collapse = " x "), " mm no voxel is left of ",
-             quoted(empty[1]), ".")
+    size <- paste(signif(anatomy$grid$voxel_size, 3), collapse = " x ")
+    stop_bad("`dim` or `voxel_size` must give voxels small enough for the diseased regions, but ",
+             "at ", size, " mm no voxel is left of ", quoted(empty[1]), ".")
   }
 }
 
@@ -372,8 +387,9 @@ write_cohort <- function(cohort, dir) {
   # Names without the folder, so that it can be moved.
   utils::write.csv(cbind(cohort$data[names(cohort$data) != "file"], file = files),
                    path("subjects.csv"), row.names = FALSE)
-  maps <- c(mask = "mask.nii.gz", truth = "truth.nii.gz", atlas = "atlas.nii.gz",
-            labels = "labels.csv", subjects = "subjects.csv")
+  utils::write.csv(cohort$regions, path("truth.csv"), row.names = FALSE)
+  maps <- c(mask = "mask.nii.gz", truth = "truth.nii.gz", regions = "truth.csv",
+            atlas = "atlas.nii.gz", labels = "labels.csv", subjects = "subjects.csv")
   cohort$files <- c(stats::setNames(path(files), cohort$data$subject),
                     stats::setNames(path(maps), names(maps)))
   cohort

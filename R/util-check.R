@@ -197,7 +197,8 @@ check_no_negative <- function(value, name) {
   }
 }
 
-# Observation weights, rescaled to mean 1 as glmnet does.
+# Observation weights, rescaled to mean 1 over the rows with positive weight. A row of weight 0 then
+# changes nothing, not even the size of a deviance: it counts as left out, as for glm().
 check_weights <- function(weights, n) {
   if (is.null(weights)) return(rep(1, n))
   weights <- check_numbers(weights, "weights", n, "row of `x`")
@@ -207,7 +208,7 @@ check_weights <- function(weights, n) {
              sum(weights > 0), ".")
   }
   weights <- weights / max(weights)
-  weights / mean(weights)
+  weights / mean(weights[weights > 0])
 }
 
 check_offset <- function(offset, n) {

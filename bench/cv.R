@@ -1,5 +1,5 @@
 # Cross-validation with 10 folds: beside single paths (time, forked workers, and memory beyond x),
-# and with the default grid beside an earlier core.
+# with the default grid of n2gfl() beside an earlier core, and with the grid that refines itself.
 #
 #   Rscript bench/cv.R            all problems
 #   Rscript bench/cv.R 28,000     those whose name contains "28,000"
@@ -11,9 +11,11 @@ source("bench/data.R")
 script <- "bench/cv.R"
 limit <- 1800  # of a default cross-validation
 
-# The path of bench/logistic.R, and all that a user gets without choosing penalties.
+# The path of bench/logistic.R, the grid of n2gfl() (which was that of cv.n2gfl() with the earlier
+# core), and all that a user gets without choosing penalties.
 one_path <- list("logistic, d 28,000" = "d 28,000")
 default_grid <- list("default grid, d 28,000" = "d 28,000", "default grid, d 223,000" = "d 223,000")
+refined_grid <- list("refined grid, d 28,000" = "d 28,000", "refined grid, d 223,000" = "d 223,000")
 
 # Writes the largest sum of the workers' private memory, measured five times a second, to `file` in
 # kB.
@@ -33,7 +35,12 @@ cross_validate <- function(data, ...) {
   list(cvm = cv$cvm, gap = max(gaps), rows = nrow(cv$grid))
 }
 
-run_default_grid <- function(data, file) measure(function() cross_validate(data), file)
+run_default_grid <- function(data, file) {
+  fit <- n2gfl::n2gfl(data$x, data$y, data$graph, family = "binomial", nlambda1 = 1)
+  measure(function() cross_validate(data, lambda2 = unique(fit$grid$lambda2)), file)
+}
+
+run_refined_grid <- function(data, file) measure(function() cross_validate(data), file)
 
 run_one_path <- function(data, method, file) {
   grid <- list(nlambda1 = 10, lambda2 = 0.02 * max(data$products), thresh = gap_bar)
@@ -58,9 +65,11 @@ run_one_path <- function(data, method, file) {
 }
 
 run_method <- function(name, method, file) {
-  data <- shell_data(c(one_path, default_grid)[[name]])
+  data <- shell_data(c(one_path, default_grid, refined_grid)[[name]])
   if (method == "data") return()
-  if (name %in% names(one_path)) run_one_path(data, method, file) else run_default_grid(data, file)
+  if (name %in% names(one_path)) return(run_one_path(data, method, file))
+  run <- if (name %in% names(default_grid)) run_default_grid else run_refined_grid
+  run(data, file)
 }
 
 print_one_path <- function(name) {
@@ -88,19 +97,21 @@ print_one_path <- function(name) {
 print_default_grid <- function(name, before) {
   prepare_data(script, name, name)
   after <- run_child(script, c("run", name, "cv"), limit)
-  earlier <- as.list(before[match(name, before$problem), ])
   gap <- after$answer$gap
-  print_row(name, short(earlier$seconds), short(earlier$cpu), seconds(after, limit),
-            seconds(after, limit, "cpu"),
-            ratio_cells(after, earlier, 0.5, limit, gap = max(gap, 0)), gap_cell(gap),
-            max(after$answer$rows, 0), short(max(after$added, 0)))
+  earlier <- as.list(before[match(name, before$problem), ])
+  known <- !is.na(earlier$cpu)
+  print_row(name, if (known) c(short(earlier$seconds), short(earlier$cpu)) else c("-", "-"),
+            seconds(after, limit), seconds(after, limit, "cpu"),
+            if (known) ratio_cells(after, earlier, 0.5, limit, gap = max(gap, 0)) else rep("", 3),
+            gap_cell(gap), max(after$answer$rows, 0), short(max(after$added, 0)))
 }
 
 print_default_grids <- function(names) {
   if (length(names) == 0) return(invisible())
   file <- "bench/before.csv"
   say("")
-  print_title("Cross-validation with 10 folds and the default grid",
+  print_title("Cross-validation with 10 folds and whole grids",
+              "Default: that of n2gfl(); refined: that of cv.n2gfl().",
               "Ratio: CPU seconds now over those before.",
               sub("^# *", "", grep("^#", readLines(file), value = TRUE)),
               "MB added: memory beyond the data.")
@@ -115,7 +126,7 @@ main <- function(part) {
   print_machine()
   print_head("problem", "what", "s", "CPU s", "of s", "of CPU s", "ratio", "bar", "met")
   for (name in wanted(names(one_path), part)) print_one_path(name)
-  print_default_grids(wanted(names(default_grid), part))
+  print_default_grids(wanted(names(c(default_grid, refined_grid)), part))
   print_worst_gap()
   keep_results("cv", part)
 }

@@ -145,14 +145,18 @@ fixed_cuts <- function(data, map) {
 figure3 <- function(data, nfolds = 10) {
   set.seed(1)
   foldid <- n2gfl::make_folds(data$y, nfolds)
+  call_with <- function(f, ...) f(data$images, data$y, family = "binomial", ...)
   validate <- function(...) {
-    n2gfl::cv.n2gfl(data$images, data$y, family = "binomial", type.measure = "class",
-                    foldid = foldid, ...)
+    call_with(n2gfl::cv.n2gfl, type.measure = "class", foldid = foldid, ...)
+  }
+  # The grid of the comparators: four lambda2. A cross-validation would refine it.
+  fused <- function(sign) {
+    lambda2 <- unique(call_with(n2gfl::n2gfl, sign = sign, nlambda1 = 1, nlambda2 = 4)$grid$lambda2)
+    validate(sign = sign, lambda2 = lambda2, nlambda1 = 15)
   }
   models <- suppressWarnings(list(
-    lasso = validate(sign = "free", lambda2 = 0, nlambda1 = 30),
-    GFL = validate(sign = "free", nlambda1 = 15, nlambda2 = 4),
-    n2GFL = validate(nlambda1 = 15, nlambda2 = 4)
+    lasso = validate(sign = "free", lambda2 = 0, nlambda1 = 30), GFL = fused("free"),
+    n2GFL = fused("nonnegative")
   ))
   n2gfl::plot_folds(models, s = "lambda.min")
 }

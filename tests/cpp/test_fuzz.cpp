@@ -78,6 +78,7 @@ TEST(gradients_of_small_unpenalised_columns_count_in_the_gap) {
 TEST(gradients_along_differences_of_unpenalised_columns_count_in_the_gap) {
   for (std::uint32_t seed : {20005794u, 20006892u})
     check_case([](std::uint32_t s) { return fuzz::fit_case(s, "poisson"); }, seed);
+  check_case(fit, 30015242);
 }
 
 // An offset that explains the levels: the null objective is 1e-38, and so are all gaps.

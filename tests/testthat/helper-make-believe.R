@@ -46,7 +46,8 @@ path_fit <- function(lambda2 = 0.1) {
 }
 
 # A cross-validation of a fit: a parabola as score, unless given.
-make_cv <- function(fit, index = c(min = 5L, `1se` = 3L, es = 4L), type.measure = "mse",
+make_cv <- function(fit, index = c(min = 5L, `1se` = 3L, es = 4L, stable = 2L),
+                    type.measure = "mse",
                     cvm = 1 + ((seq_len(nrow(fit$grid)) - index[["min"]]) / nrow(fit$grid))^2,
                     foldid = rep_len(1:3, fit$nobs), edge = NULL, nested = NULL) {
   rows <- nrow(fit$grid)
@@ -57,7 +58,9 @@ make_cv <- function(fit, index = c(min = 5L, `1se` = 3L, es = 4L), type.measure 
     list(call = quote(cv.n2gfl(x = x, y = y, graph = graph)), grid = fit$grid, cvm = cvm,
          cvsd = sd, cvup = cvm + sd, cvlo = cvm - sd, nzero = fit$grid$nonzero,
          es = cbind(coef = rep(0.2, rows), fit = rep(0.1, rows)), mdc = rep(0.5, rows),
-         lambda.min = pair("min"), lambda.1se = pair("1se"), lambda.es = pair("es"), index = index,
+         lambda.min = pair("min"), lambda.1se = pair("1se"), lambda.es = pair("es"),
+         lambda.stable = pair("stable"), index = index,
+         stable = list(share = 0.4, reason = NULL), rule = stable_rule(),
          edge = edge, type.measure = type.measure,
          name = measure_label(type.measure, fit$family), foldid = foldid,
          fold.fits = rep(list(fold), 3), fit.preval = NULL, n2gfl.fit = fit, nested = nested),

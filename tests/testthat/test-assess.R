@@ -213,7 +213,7 @@ test_that("a cross-validation keeps what its assessment needs, with and without 
     expect_null(cv$fit.preval)
     expect_identical(cv$held.out, kept$held.out)
     expect_identical(colnames(cv$held.out), names(cv$index))
-    for (s in c("min", "1se", "es")) {
+    for (s in c("min", "1se", "es", "stable")) {
       expect_identical(unname(cv$held.out[, s]), kept$fit.preval[, cv$index[[s]]])
       a <- assess(cv, s = paste0("lambda.", s))
       mean <- kept$fit.preval[, cv$index[[s]]]
@@ -223,8 +223,8 @@ test_that("a cross-validation keeps what its assessment needs, with and without 
     }
     expect_identical(cv$y, as.double(data$y))
     expect_null(cv$weights)
-    expect_identical(assess(cv)$measures, assess(cv, s = default_choice)$measures)
-    expect_identical(assess(cv, row = cv$index[["min"]])$measures, assess(cv)$measures)
+    expect_identical(assess(cv)$measures, assess(cv, s = "lambda.stable")$measures)
+    expect_identical(assess(cv, row = cv$index[["stable"]])$measures, assess(cv)$measures)
     other <- setdiff(seq_len(nrow(cv$grid)), cv$index)[1]
     expect_identical(assess(kept, row = other)$predictions$predicted[1:2],
                      if (family == "binomial") stats::plogis(kept$fit.preval[1:2, other]) else
@@ -240,11 +240,14 @@ test_that("measures of held-out predictions agree with the cross-validation's ow
   weights <- stats::runif(60, 0.2, 2)
   # folds count by their weight, so the weighted mean over folds is that over observations
   cv <- quick_cv(data, type.measure = "brier", weights = weights)
-  expect_equal(values_of(assess(cv), "brier")[1], cv$cvm[cv$index[["min"]]])
+  expect_equal(values_of(assess(cv), "brier")[1], cv$cvm[cv$index[["stable"]]])
+  expect_equal(values_of(assess(cv, s = "lambda.min"), "brier")[1], cv$cvm[cv$index[["min"]]])
   expect_equal(mean(cv$weights), 1)
   cv <- quick_cv(data, type.measure = "class", foldid = NULL, nfolds = 4, nrepeats = 2)
-  expect_equal(values_of(assess(cv), "accuracy")[1], 1 - cv$cvm[cv$index[["min"]]])
-  expect_identical(dim(cv$held.out), c(60L, 3L, 2L))
+  expect_equal(values_of(assess(cv), "accuracy")[1], 1 - cv$cvm[cv$index[["stable"]]])
+  expect_equal(values_of(assess(cv, s = "lambda.min"), "accuracy")[1],
+               1 - cv$cvm[cv$index[["min"]]])
+  expect_identical(dim(cv$held.out), c(60L, 4L, 2L))
   expect_identical(assess(cv)$repeats, 2L)
   expect_identical(assess(cv)$classnames, c("ill", "well"))
   expect_identical(cv$y, (data$y == "well") + 0)
@@ -255,15 +258,18 @@ test_that("nested predictions are preferred: they are not biased by the choice o
   cv <- quick_cv(cv_problem("binomial"), nested = TRUE)
   a <- assess(cv)
   expect_identical(a$source, "nested")
-  expect_identical(a$predictions$predicted, stats::plogis(unname(cv$nested$link[, "min"])))
+  expect_identical(a$predictions$predicted, stats::plogis(unname(cv$nested$link[, "stable"])))
+  expect_identical(assess(cv, s = "lambda.min")$predictions$predicted,
+                   stats::plogis(unname(cv$nested$link[, "min"])))
   expect_identical(assess(cv, s = "lambda.es")$predictions$predicted,
                    stats::plogis(unname(cv$nested$link[, "es"])))
   expect_false(any(grepl("biased", a$notes)))
   plain <- assess(cv, nested = FALSE)
   expect_identical(plain$source, "held out")
-  expect_identical(plain$predictions$predicted, stats::plogis(unname(cv$held.out[, "min"])))
+  expect_identical(plain$predictions$predicted, stats::plogis(unname(cv$held.out[, "stable"])))
+  expect_false(identical(plain$predictions$predicted, a$predictions$predicted))
   # a row given by its number cannot be nested: the outer folds chose their own rows
-  expect_identical(assess(cv, row = cv$index[["min"]])$source, "held out")
+  expect_identical(assess(cv, row = cv$index[["stable"]])$source, "held out")
 })
 
 test_that("assessments of new data use the predictions of predict()", {

@@ -9,16 +9,20 @@ real_cv <- local({
   list(x = x, y = y, graph = graph, cv = cv)
 })
 
-test_that("coef and predict take the rows that were chosen, lambda.min by default", {
+test_that("coef and predict take the rows that were chosen, lambda.stable by default", {
   cv <- real_cv$cv
   fit <- cv$n2gfl.fit
-  expect_identical(coef(cv), coef(fit, row = cv$index[["min"]]))
+  # Otherwise the default would not show.
+  expect_false(cv$index[["min"]] == cv$index[["stable"]])
+  expect_identical(coef(cv), coef(fit, row = cv$index[["stable"]]))
+  expect_identical(coef(cv, s = "lambda.stable"), coef(fit, s = cv$lambda.stable))
+  expect_identical(coef(cv, s = "lambda.min"), coef(fit, row = cv$index[["min"]]))
   expect_identical(coef(cv, s = "lambda.1se"), coef(fit, row = cv$index[["1se"]]))
   expect_identical(coef(cv, s = "lambda.es"), coef(fit, s = cv$lambda.es))
   expect_identical(coef(cv, s = cv$lambda.min), coef(cv, s = "lambda.min"))
   expect_identical(coef(cv, row = 2:3), coef(fit, row = 2:3))
   newx <- real_cv$x[1:4, ]
-  expect_identical(predict(cv, newx), predict(fit, newx, row = cv$index[["min"]]))
+  expect_identical(predict(cv, newx), predict(fit, newx, row = cv$index[["stable"]]))
   expect_identical(predict(cv, newx, "lambda.min"), predict(fit, newx, s = cv$lambda.min))
   expect_identical(predict(cv, newx, row = 5, type = "response"), predict(fit, newx, row = 5))
   expect_identical(predict(cv, type = "nonzero", s = "lambda.min"),
@@ -36,7 +40,7 @@ test_that("exact and refit are passed to the fit inside", {
 
 test_that("the methods of stats take the chosen row", {
   cv <- real_cv$cv
-  row <- cv$index[["min"]]
+  row <- cv$index[["stable"]]
   fit <- cv$n2gfl.fit
   expect_identical(deviance(cv), deviance(fit)[row])
   expect_identical(deviance(cv, s = "lambda.1se"), deviance(fit, s = cv$lambda.1se))
@@ -60,8 +64,15 @@ test_that("update runs the cross-validation again, and its fit can be updated al
 })
 
 test_that("print shows the choices, the honest estimate and the edge", {
-  nested <- list(estimate = data.frame(cvm = c(1.2, 1.3, 1.25), cvsd = 0.1,
-                                       row.names = c("min", "1se", "es")))
+  nested <- list(estimate = data.frame(cvm = c(1.2, 1.3, 1.25, 1.22), cvsd = 0.1,
+                                       row.names = c("min", "1se", "es", "stable")))
+  nested$stability <- data.frame(
+    nonzero = c(8, 5.5, 6, 4), least = c(2L, 0L, 3L, 3L), most = c(12L, 8L, 9L, 5L),
+    mdc = c(0.2, 0, 0.5, 0.75), nogueira = c(0.31234, -0.1, NA, 0.8),
+    nogueira.lower = c(0.1, -0.3, NA, 0.6), nogueira.upper = c(0.5, 0.1, NA, 1),
+    dice = c(0.4, NA, 0.6, 0.85), dice.dilated = c(0.5, NA, 0.7, 0.9), es.fit = c(3, 2, 1, 0.012),
+    row.names = c("min", "1se", "es", "stable")
+  )
   fit <- path_fit()
   expect_snapshot(print(make_cv(fit)))
   expect_snapshot(print(make_cv(fit, nested = nested)))
@@ -83,10 +94,10 @@ test_that("summaries are tables, and print them", {
   expect_snapshot(print(short))
   fit$grid$converged[4] <- FALSE
   expect_snapshot(print(summary(fit)))
-  cv <- summary(make_cv(path_fit(c(0.1, 0.05)), c(min = 5L, `1se` = 5L, es = 2L)))
+  cv <- summary(make_cv(path_fit(c(0.1, 0.05)), c(min = 5L, `1se` = 5L, es = 2L, stable = 7L)))
   expect_s3_class(cv, "n2gfl_cv_summary")
   expect_identical(cv$table$row, c(2L, 5L, 7L))
-  expect_identical(cv$table$choice, c("es", "min, 1se", ""))
+  expect_identical(cv$table$choice, c("es", "min, 1se", "stable"))
   expect_snapshot(print(cv))
 })
 
@@ -104,7 +115,7 @@ test_that("a real cross-validation prints both of its estimates", {
   shown <- utils::capture.output(print(real_cv$cv))
   expect_match(shown, "Mean squared error (smaller is better), 4 folds", fixed = TRUE, all = FALSE)
   expect_match(shown, "Nested", all = FALSE)
-  table <- read.table(text = shown[grep("^(min|1se|es) ", shown)])
+  table <- read.table(text = shown[grep("^(min|1se|es|stable) +[0-9]+ +[0-9.]+ ", shown)])
   expect_identical(table$V2, unname(real_cv$cv$index))
   expect_equal(table$V9, real_cv$cv$nested$estimate$cvm, tolerance = 1e-3)
   expect_output(print(summary(real_cv$cv)), "Honest estimates")

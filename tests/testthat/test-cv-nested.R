@@ -1,9 +1,11 @@
 # The nested estimate is honest: a loop written out, and no leak on pure noise.
 
+ways <- c("min", "1se", "es", "stable")
+
 # cv.n2gfl() inside the training rows of each outer fold, its choice scored on the rows held out.
 nested_by_hand <- function(data, foldid, inner, measure, ...) {
-  link <- matrix(NA_real_, nrow(data$x), 3, dimnames = list(NULL, c("min", "1se", "es")))
-  chosen <- list()
+  link <- matrix(NA_real_, nrow(data$x), 4, dimnames = list(NULL, ways))
+  chosen <- maps <- list()
   for (k in seq_len(max(foldid))) {
     train <- foldid != k
     rows <- lapply(list(...), function(value) value[train])
@@ -12,9 +14,10 @@ nested_by_hand <- function(data, foldid, inner, measure, ...) {
            nlambda2 = 2, foldid = inner[[k]], type.measure = measure, thresh = 1e-12), rows))
     newoffset <- if (length(rows$offset)) list(...)$offset[!train]
     link[!train, ] <- predict(cv$n2gfl.fit, data$x[!train, ], row = cv$index, newoffset = newoffset)
+    maps[[k]] <- cv$n2gfl.fit$beta[, cv$index]
     chosen[[k]] <- cbind(fold = k, cv$grid[cv$index, c("lambda1", "lambda2", "df", "nonzero")])
   }
-  list(link = link, lambda = do.call(rbind, chosen))
+  list(link = link, lambda = do.call(rbind, chosen), maps = maps)
 }
 
 for (case in list(c("gaussian", "mae"), c("binomial", "auc"), c("binomial", "class"))) {
@@ -33,7 +36,10 @@ for (case in list(c("gaussian", "mae"), c("binomial", "auc"), c("binomial", "cla
     hand <- nested_by_hand(data, foldid, inner, case[2], weights = more$weights,
                            offset = more$offset)
     expect_equal(cv$nested$link, hand$link, tolerance = 1e-6)
-    expect_identical(cv$nested$lambda$choice, rep(c("min", "1se", "es"), 3))
+    expect_identical(cv$nested$lambda$choice, rep(ways, 3))
+    for (k in 1:3) for (way in 1:4) {
+      expect_equal(cv$nested$maps[[way]][, k], unname(hand$maps[[k]][, way]), tolerance = 1e-5)
+    }
     for (what in c("fold", "lambda1", "lambda2", "df", "nonzero")) {
       expect_equal(cv$nested$lambda[[what]], hand$lambda[[what]], tolerance = 1e-8)
     }
@@ -48,11 +54,12 @@ for (case in list(c("gaussian", "mae"), c("binomial", "auc"), c("binomial", "cla
     } else {
       expect_equal(cv$nested$estimate$cvm, summarise_scores(list(scores))$cvm, tolerance = 1e-6)
     }
-    expect_identical(rownames(cv$nested$estimate), c("min", "1se", "es"))
+    expect_identical(rownames(cv$nested$estimate), ways)
+    expect_identical(names(cv$nested$maps), ways)
   })
 }
 
-test_that("only `nested` changes with nested = TRUE, and with repeats the first one counts", {
+test_that("only `nested` changes with nested = TRUE; of repeats the first one is outside", {
   withr::local_seed(63)
   data <- cv_problem("binomial")
   foldid <- cbind(rep(1:4, 15), rep(1:3, each = 20))
@@ -61,8 +68,21 @@ test_that("only `nested` changes with nested = TRUE, and with repeats the first 
   set.seed(64)
   nested <- without_call(quick_cv(data, foldid = foldid, nested = TRUE))
   expect_identical(nested[names(nested) != "nested"], plain[names(plain) != "nested"])
+  # The outer folds are those of the first column, and the inner ones are repeated as well.
   set.seed(64)
-  expect_identical(quick_cv(data, foldid = foldid[, 1], nested = TRUE)$nested, nested$nested)
+  drawn <- lapply(1:4, function(k) {
+    replicate(2, make_folds(data$y[foldid[, 1] != k], 4), simplify = "matrix")
+  })
+  for (k in 1:4) {
+    held <- foldid[, 1] == k
+    inner <- quick_cv(list(x = data$x[!held, ], y = data$y[!held], graph = data$graph,
+                           family = "binomial"), foldid = drawn[[k]])
+    lambda <- nested$nested$lambda[nested$nested$lambda$fold == k, ]
+    expect_equal(lambda$lambda1, inner$grid$lambda1[inner$index], tolerance = 1e-8)
+    expect_equal(lambda$lambda2, inner$grid$lambda2[inner$index], tolerance = 1e-8)
+    link <- predict(inner$n2gfl.fit, data$x[held, ], row = inner$index)
+    expect_equal(unname(nested$nested$link[held, ]), unname(link), tolerance = 1e-3)
+  }
 })
 
 # ---- no leak ------------------------------------------------------------------------------------
@@ -78,7 +98,7 @@ right_on_noise <- function(d, prepare = function(x, y) x) {
                    lambda.min.ratio = 0.2, lambda2 = 0.01, thresh = 1e-4, nfolds = 3, nested = TRUE,
                    type.measure = "class")
     colSums((cv$nested$link > 0) == (y == 1))
-  }, numeric(3))
+  }, numeric(4))
 }
 
 # All 1,200 predictions, and each cohort by itself at a level that all 20 share.

@@ -10,9 +10,9 @@ hand_made <- function(loss, es, size, se = 1) {
        score = list(cvm = loss, cvsd = rep(se, 30)), es = es)
 }
 
-stable_of <- function(case, ..., larger = FALSE, size.weight = 0) {
+stable_of <- function(case, ..., larger = FALSE, within = 1, size.weight = 0) {
   choose_stable(case$full, case$score, case$es, larger,
-                stable_rule(size.weight = size.weight, ...))
+                stable_rule(within = within, size.weight = size.weight, ...))
 }
 
 column_of <- function(k) rep(1:5, each = 6) == k
@@ -82,7 +82,8 @@ test_that("if all accurate maps are too large, the most accurate of the smaller 
   choice <- stable_of(case)
   expect_identical(choice[c("row", "reason")], list(row = 20L, reason = "size"))
   expect_match(stable_notes(list(stable = choice, rule = stable_rule())),
-               "use more than 50 % of the features; lambda.stable is the most accurate", all = FALSE)
+               "use more than 50 % of the features; lambda.stable is the most accurate",
+               all = FALSE)
 })
 
 test_that("one small region is found where it is, whatever ES is for other rows", {
@@ -106,9 +107,12 @@ test_that("no better than nothing: an empty map and a sentence", {
   choice <- stable_of(case)
   expect_identical(choice, list(row = 1L, share = 0, reason = "no evidence"))
   expect_match(stable_notes(list(stable = choice, rule = stable_rule())),
-               "no evidence for a map", fixed = TRUE)
+               "no fit is better than the model without features by more than 1 standard error: ",
+               fixed = TRUE)
   case$score$cvm[c(1, 7)] <- 1.5
   expect_null(stable_of(case)$reason)
+  # Evidence does not depend on how fast rows lose weight.
+  expect_null(stable_of(case, within = 2)$reason)
 })
 
 test_that("on pure noise the map is empty, print() says so, and everything else works", {
@@ -172,6 +176,21 @@ test_that("one column is smoothed along lambda1, and a few rows stay as they are
   expect_identical(smooth_over_grid(value[1:5], plane[1:5, ], 0.5), value[1:5])
 })
 
+test_that("few columns are smoothed one by one: the same lambda1 is not the same model", {
+  withr::local_seed(10)
+  grid <- expand.grid(lambda1 = 0.8^(0:29), lambda2 = c(1, 0.1, 0))
+  plane <- grid_plane(grid$lambda1, grid$lambda2)
+  value <- rnorm(90) + rep(c(5, 0, -5), each = 30)
+  byhand <- tapply(value, rep(1:3, each = 30), function(column) {
+    fitted(loess(column ~ x, data.frame(column, x = log10(0.8^(0:29))), span = 0.5,
+                 control = loess.control(surface = "direct")))
+  })
+  expect_equal(smooth_over_grid(value, plane, 0.5), unname(unlist(byhand)), tolerance = 1e-10)
+  mixed <- sample(90)
+  expect_equal(smooth_over_grid(value[mixed], plane[mixed, ], 0.5),
+               smooth_over_grid(value, plane, 0.5)[mixed], tolerance = 1e-10)
+})
+
 test_that("each row stands for its part of the plane, also where lambda2 is 0", {
   lambda2 <- rep(c(1, 0.1, 0), c(3, 5, 2))
   lambda1 <- c(1, 0.1, 0.01, 10^-c(0, 0.5, 1, 1.5, 2), 1, 0.01)
@@ -199,7 +218,8 @@ test_that("nested runs measure the stability of maps, each with its own penaltie
     expect_identical(dim(maps), c(12L, 4L))
     # Each map is the fit to the training rows at the penalties that the outer fold chose.
     for (k in 1:4) {
-      penalties <- cv$nested$lambda[cv$nested$lambda$fold == k & cv$nested$lambda$choice == choice, ]
+      chosen <- cv$nested$lambda
+      penalties <- chosen[chosen$fold == k & chosen$choice == choice, ]
       train <- cv$foldid != k
       fit <- n2gfl(data$x[train, ], data$y[train], data$graph, family = "binomial",
                    lambda1 = penalties$lambda1, lambda2 = penalties$lambda2, thresh = 1e-10)
@@ -223,12 +243,14 @@ test_that("nested runs measure the stability of maps, each with its own penaltie
   glance <- generics::glance(cv)
   expect_identical(glance$nogueira.stable, table["stable", "nogueira"])
   expect_identical(glance$nested.min, cv$nested$estimate["min", "cvm"])
+  local_device()
   drawn <- plot(cv, type = "tradeoff")
   expect_identical(drawn$stability, table$nogueira)
   expect_identical(drawn$score, cv$nested$estimate$cvm)
 })
 
-test_that("a cross-validation without nesting draws the grid's trade-off and says what is missing", {
+test_that("without nesting the trade-off is that of the grid, and errors say what is missing", {
+  local_device()
   withr::local_seed(7)
   cv <- quick_cv(cv_problem())
   expect_s3_class(plot(cv, type = "tradeoff"), "n2gfl_stability")

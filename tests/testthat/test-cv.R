@@ -93,19 +93,39 @@ test_that("dense, sparse and integer x give the same", {
 test_that("the grid and the full fit are n2gfl()'s", {
   withr::local_seed(45)
   data <- cv_problem("binomial")
-  cv <- cv.n2gfl(data$x, data$y, data$graph, family = "binomial", nlambda1 = 5, nlambda2 = 3,
-                 foldid = rep(1:4, 15))
   fit <- n2gfl(data$x, data$y, data$graph, family = "binomial", nlambda1 = 5, nlambda2 = 3)
+  cv <- cv.n2gfl(data$x, data$y, data$graph, family = "binomial", nlambda1 = 5,
+                 lambda2 = unique(fit$grid$lambda2), foldid = rep(1:4, 15))
   both <- setdiff(names(fit), "call")
   expect_identical(unclass(cv$n2gfl.fit)[both], unclass(fit)[both])
   expect_s3_class(cv$n2gfl.fit, "n2gfl")
   expect_s3_class(cv, "n2gfl_cv")
   for (part in c("cvm", "cvsd", "cvup", "cvlo", "nzero", "mdc")) expect_length(cv[[part]], 15)
   expect_identical(dim(cv$es), c(15L, 2L))
-  expect_identical(names(cv$index), c("min", "1se", "es"))
+  expect_identical(names(cv$index), c("min", "1se", "es", "stable"))
   expect_identical(lapply(cv$fold.fits, function(f) dim(f$beta))[[4]], c(12L, 15L))
   expect_null(cv$fit.preval)
   expect_null(cv$nested)
+})
+
+test_that("with a grid that refines itself the full fit is an object like any other", {
+  withr::local_seed(45)
+  data <- cv_problem("binomial")
+  fit <- n2gfl(data$x, data$y, data$graph, family = "binomial", nlambda1 = 5, nlambda2 = 3)
+  cv <- cv.n2gfl(data$x, data$y, data$graph, family = "binomial", nlambda1 = 5, nlambda2 = 6,
+                 foldid = rep(1:4, 15))
+  inside <- cv$n2gfl.fit
+  expect_identical(lapply(inside, class), lapply(fit, class))
+  expect_identical(lapply(inside$grid, class), lapply(fit$grid, class))
+  expect_identical(cv$grid, inside$grid)
+  rows <- nrow(cv$grid)
+  expect_identical(inside$dim, c(12L, rows))
+  names <- paste0("s", seq_len(rows))
+  expect_identical(list(names(inside$a0), colnames(inside$beta)), list(names, names))
+  parts <- c("cvm", "cvsd", "cvup", "cvlo", "nzero", "mdc")
+  expect_identical(unname(lengths(cv[parts])), rep(rows, 6))
+  expect_identical(dim(cv$es), c(rows, 2L))
+  for (fold in cv$fold.fits) expect_identical(dim(fold$beta), c(12L, rows))
 })
 
 test_that("classes in every form give the same object", {
@@ -126,11 +146,11 @@ test_that("one row in the grid, one feature, one class of folds", {
   withr::local_seed(47)
   data <- cv_problem("gaussian")
   cv <- quick_cv(data, lambda1 = 0.1, lambda2 = 0.1, keep = TRUE, nested = TRUE)
-  expect_identical(cv$index, c(min = 1L, `1se` = 1L, es = 1L))
+  expect_identical(cv$index, c(min = 1L, `1se` = 1L, es = 1L, stable = 1L))
   expect_identical(cv$lambda.es, c(lambda1 = 0.1, lambda2 = 0.1))
   expect_identical(dim(cv$fit.preval), c(60L, 1L))
   expect_equal(unname(as.matrix(cv$nested$estimate)),
-               matrix(c(cv$cvm, cv$cvsd), 3, 2, byrow = TRUE))
+               matrix(c(cv$cvm, cv$cvsd), 4, 2, byrow = TRUE))
   expect_null(cv$edge)
   one <- list(x = data$x[, 1, drop = FALSE], y = data$y, graph = graph_chain(1),
               family = "gaussian")

@@ -385,6 +385,43 @@ test_that("perfect order has no optimum without penalties, and penalised fits co
                  "order the events perfectly")
 })
 
+test_that("without shrinkage a perfect order has no optimum, which more iterations do not change", {
+  withr::local_seed(1518)
+  p <- cox_problem(n = 40, d = 4)
+  p$y <- cbind(time = rank(-p$x[, 1]), status = 1)
+  expect_warning(fit <- fit_family(p, lambda1 = c(0.1, 0), thresh = 1e-6),
+                 paste("^Without shrinkage \\(`lambda1` = 0\\) there is no optimum, because the",
+                       "features order the events perfectly: row 2 \\(gap .*\\). Raise"))
+  expect_identical(fit$grid$converged, c(TRUE, FALSE))
+  # A fit that only lacks iterations gets the other warning.
+  fits <- list(lambda1 = 0, dev_ratio = 0.5, gap = 0.1, converged = FALSE)
+  expect_warning(warn_not_converged(fits, list(family = "cox", thresh = 1e-6, maxit = 7)),
+                 "within `maxit` = 7")
+})
+
+test_that("the survival of thirds by risk is that of survfit(), and is drawn", {
+  skip_if_not_installed("survival")
+  withr::local_seed(1524)
+  p <- cox_problem(n = 90)
+  fit <- fit_family(p, lambda1 = 0.05)
+  scores <- assess(fit, p$x, p$y)
+  link <- drop(predict(fit, p$x))
+  risk <- factor(c("low", "middle", "high")[ceiling(3 * (rank(link) - 0.5) / 90)],
+                 c("low", "middle", "high"))
+  data <- data.frame(p$y, risk)
+  theirs <- summary(survival::survfit(survival::Surv(time, status) ~ risk, data), censored = TRUE)
+  expect_identical(as.character(scores$survival$risk), sub("risk=", "", theirs$strata))
+  expect_equal(scores$survival$time, theirs$time)
+  expect_equal(scores$survival$survival, theirs$surv)
+  expect_identical(scores$survival$censored, theirs$n.censor > 0)
+  local_device()
+  expect_silent(plot(scores, lwd = 3))
+  # Equal predictions of all rows are one group.
+  empty <- assess(fit_family(p, lambda1 = 1e3), p$x, p$y)
+  expect_identical(unique(as.character(empty$survival$risk)), "middle")
+  expect_silent(plot(empty))
+})
+
 test_that("links so large that exp() overflows give finite curves", {
   withr::local_seed(1519)
   p <- cox_problem(n = 60, d = 4)
@@ -473,7 +510,7 @@ test_that("predictions and other methods refuse what they cannot use", {
     refusal(coef(fit, row = 1, refit = TRUE, x = p$x, y = strata))
     refusal(assess(fit, p$x, cbind(p$y[, "time"], 0)))
     refusal(assess(fit, p$x, p$y, threshold = 0.5))
-    refusal(plot(assess(fit, p$x, p$y)))
+    refusal(plot(assess(fit, p$x, p$y), type = "calibration"))
   })
 })
 
@@ -483,7 +520,7 @@ test_that("assess() has survival's concordance and coxph's slope, within folds",
   p <- cox_problem(n = 100)
   w <- replace(p$w, 1:5, 0)
   cv <- any_sign(quick_cv(p, weights = w, keep = TRUE))
-  row <- cv$index[["min"]]
+  row <- cv$index[["stable"]]
   strata <- survival::strata
   data <- data.frame(eta = cv$fit.preval[, row], fold = cv$foldid, w = cv$weights, p$y)[w > 0, ]
   found <- assess(cv)

@@ -272,8 +272,20 @@ test_that("every type of prediction follows its formula", {
     refusal(residuals(fit, p$x, p$y))
     refusal(coef(fit, row = 1, refit = TRUE, x = p$x, y = factor(p$coded, ordered = TRUE)))
     refusal(assess(fit, p$x, p$coded, row = 1))
-    refusal(plot(assess(fit, p$x, p$y, row = 1)))
+    refusal(plot(assess(fit, p$x, p$y, row = 1), type = "roc"))
   })
+})
+
+test_that("the table of levels is drawn, levels that nobody has or predicts too", {
+  withr::local_seed(1614)
+  p <- ordinal_problem()
+  fit <- fit_family(p, lambda1 = 0.05)
+  local_device()
+  scores <- assess(fit, p$x, p$y)
+  expect_silent(plot(scores, cex = 0.8))
+  few <- p$y == "AD"
+  expect_silent(plot(assess(fit, p$x[few, ], p$y[few])))
+  expect_error(plot(scores, lwd = 2), "there is an argument `lwd`")
 })
 
 test_that("exact fits and refits have cut points of their own", {

@@ -145,7 +145,7 @@ toy_family <- function() {
     check_fold = function(data, fold) {
       if (!any(data$y[fold$held, "status"] == 1)) stop_bad("no event in fold ", fold$name)
     },
-    check_run = function(y, classnames, k) {
+    check_run = function(y, classnames, k, advice) {
       if (!any(y[, "status"] == 1)) stop_bad("no event in run ", k)
     },
     keep = function(data, link) list(saturated = sum(data$y), largest = max(link)),

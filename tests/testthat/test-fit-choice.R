@@ -10,7 +10,9 @@ chosen_cv <- function() {
 test_that("every reader takes the default row", {
   cv <- chosen_cv()
   x <- matrix(stats::rnorm(5 * cv$n2gfl.fit$dim[1]), 5)
-  row <- cv$index[[sub("lambda.", "", default_choice, fixed = TRUE)]]
+  row <- cv$index[["stable"]]
+  # Otherwise the default would not show.
+  expect_false(row == cv$index[["min"]])
   expect_identical(coef(cv), coef(cv, row = row))
   expect_identical(predict(cv, x), predict(cv, x, row = row))
   expect_identical(fitted(cv, x), fitted(cv, x, row = row))
@@ -33,13 +35,13 @@ test_that("every reader takes the default row", {
 test_that("print names the default row and its penalties", {
   cv <- chosen_cv()
   shown <- paste(utils::capture.output(print(cv)), collapse = "\n")
-  expect_match(shown, paste0("`s` is \"", default_choice, "\""), fixed = TRUE)
+  expect_match(shown, "`s` is \"lambda.stable\"", fixed = TRUE)
   expect_match(shown, lambda_text(cv$grid[cv_choice(cv)$row, ]), fixed = TRUE)
 })
 
 test_that("notes report an empty chosen map, and a sparsest row with more features", {
   cv <- chosen_cv()
-  cv$index[] <- c(3, 1, 3)
+  cv$index[] <- c(3, 1, 3, 3)
   cv$grid$nonzero[c(1, 3)] <- c(0, 12)
   expect_output(print(cv), "lambda.1se: no feature is selected, the map is empty")
   expect_output(print(summary(cv)), "lambda.1se: no feature is selected, the map is empty")
@@ -51,8 +53,9 @@ test_that("notes report an empty chosen map, and a sparsest row with more featur
 
 test_that("rows are named by the rule that chose them", {
   cv <- chosen_cv()
-  cv$index[] <- c(3, 5, 3)
+  cv$index[] <- c(3, 5, 3, 6)
   expect_identical(row_name(cv, 3), "lambda.min, lambda.es")
+  expect_identical(row_name(cv, 6), "lambda.stable")
   expect_identical(row_name(cv, 4), "row 4")
   expect_identical(row_name(cv$n2gfl.fit, 4), "row 4")
   expect_match(choice_text(cv, 5), "^lambda.1se: lambda1 = [0-9.e-]+, lambda2 = 0.02$")

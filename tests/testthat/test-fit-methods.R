@@ -62,6 +62,48 @@ test_that("without penalties log-likelihood, AIC and BIC are those of lm and glm
   expect_equal(c(AIC(fit), BIC(fit)), c(AIC(direct), BIC(direct)), tolerance = 1e-6)
 })
 
+test_that("rows of weight 0 count as left out, as for glm()", {
+  p <- methods_problem()
+  n <- nrow(p$x)
+  weights <- replace(rep(1:2, length.out = n), c(3, 8, 20), 0)
+  used <- weights > 0
+  times <- cbind(time = seq_len(n), status = rep(c(1, 1, 0), length.out = n))
+  levels <- factor(rep(1:3, length.out = n), ordered = TRUE)
+  outcomes <- list(gaussian = p$y, binomial = p$class, poisson = rep(c(0, 2, 5), length.out = n),
+                   cox = times, ordinal = levels)
+  for (family in names(outcomes)) {
+    y <- outcomes[[family]]
+    kept <- if (is.matrix(y)) y[used, ] else y[used]
+    fit <- n2gfl(p$x, y, p$graph, family, sign = "free", weights = weights, lambda1 = 0.05,
+                 lambda2 = 0.01, thresh = 1e-10)
+    direct <- n2gfl(p$x[used, ], kept, p$graph, family, sign = "free", weights = weights[used],
+                    lambda1 = 0.05, lambda2 = 0.01, thresh = 1e-10)
+    expect_true(fit$grid$gap <= 1e-10 && direct$grid$gap <= 1e-10)
+    expect_identical(nobs(fit), sum(used))
+    expect_identical(fit$rows, n)
+    expect_identical(attributes(logLik(fit)), attributes(logLik(direct)))
+    expect_equal(c(logLik(fit), AIC(fit), BIC(fit), deviance(fit), fit$nulldev),
+                 c(logLik(direct), AIC(direct), BIC(direct), deviance(direct), direct$nulldev),
+                 tolerance = 1e-7)
+  }
+  fit <- n2gfl(p$x[, 1:4], p$class, graph_chain(4), "binomial", sign = "free", weights = used,
+               lambda1 = 0, lambda2 = 0, thresh = 1e-12)
+  direct <- glm(p$class ~ p$x[, 1:4], family = binomial(), weights = as.numeric(used))
+  expect_identical(nobs(fit), nobs(direct))
+  # BIC() of a glm counts all rows, unlike its nobs().
+  expect_equal(c(logLik(fit), AIC(fit), deviance(fit)),
+               c(logLik(direct), AIC(direct), deviance(direct)), tolerance = 1e-7)
+  again <- n2gfl(p$x[, 1:4], p$y, graph_chain(4), sign = "free", weights = used, lambda1 = 0,
+                 lambda2 = 0, thresh = 1e-12)
+  direct <- lm(p$y ~ p$x[, 1:4], weights = as.numeric(used))
+  expect_equal(c(logLik(again), AIC(again), BIC(again), deviance(again)),
+               c(logLik(direct), AIC(direct), BIC(direct), deviance(direct)), tolerance = 1e-7)
+  # Data that are given again still have all rows.
+  expect_silent(coef(fit, refit = TRUE, x = p$x[, 1:4], y = p$class, weights = used))
+  expect_error(coef(fit, refit = TRUE, x = p$x[used, 1:4], y = p$class[used],
+                    weights = used[used]), "must have the 50 rows")
+})
+
 test_that("degrees of freedom are the regions and what is not penalised", {
   p <- methods_problem()
   fit <- n2gfl(p$x, p$y, p$graph, covariates = p$z, nlambda1 = 6, lambda2 = c(0.3, 0.1))

@@ -13,8 +13,8 @@ test_that("a fit has the parts that its help page lists", {
   p <- example_data()
   fit <- n2gfl(p$x, p$y, p$graph, lambda1 = c(0.5, 0.1, 0.02), lambda2 = c(0.2, 0.05))
   expect_s3_class(fit, "n2gfl")
-  expect_named(fit, c("a0", "gamma", "beta", "grid", "nulldev", "npasses", "nobs", "dim",
-                      "classnames", "family", "sign", "penalty", "penalty.factor", "control",
+  expect_named(fit, c("a0", "gamma", "beta", "grid", "nulldev", "npasses", "nobs", "rows",
+                      "dim", "classnames", "family", "sign", "penalty", "penalty.factor", "control",
                       "offset", "weighted", "call", "graph", "space", "coding", "deconfound"))
   expect_gte(fit$npasses, 1)  # the null fit's gradient
   expect_s4_class(fit$beta, "dgCMatrix")
@@ -203,12 +203,13 @@ test_that("a warning names the rows that did not converge, and their gaps", {
   )
   expect_false(all(fit$grid$converged))
   expect_output(print(fit), "did not converge, largest gap")
-  fits <- list(converged = rep(FALSE, 12), gap = rep(0.25, 12))
-  expect_warning(warn_not_converged(fits, list(thresh = 1e-6, maxit = 7)),
+  control <- function(maxit) list(family = "gaussian", thresh = 1e-6, maxit = maxit)
+  fits <- list(lambda1 = rep(0, 12), converged = rep(FALSE, 12), gap = rep(0.25, 12))
+  expect_warning(warn_not_converged(fits, control(7)),
                  "row 10 (gap 0.25) and 2 more, see `grid`.", fixed = TRUE)
-  fits <- list(converged = c(TRUE, FALSE, TRUE), gap = c(0, 0.012345, 0))
+  fits <- list(lambda1 = 3:1, converged = c(TRUE, FALSE, TRUE), gap = c(0, 0.012345, 0))
   expect_warning(
-    warn_not_converged(fits, list(thresh = 1e-6, maxit = 10000)),
+    warn_not_converged(fits, control(10000)),
     paste("1 of 3 fits did not converge to `thresh` = 1e-06 within `maxit` = 10000 iterations:",
           "row 2 (gap 0.012)."),
     fixed = TRUE

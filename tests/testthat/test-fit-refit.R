@@ -153,6 +153,29 @@ test_that("an error says what cannot be refitted", {
   expect_snapshot(refusal(coef(classes, refit = TRUE, x = p$x, y = ifelse(p$class, "a", "b"))))
 })
 
+test_that("a region that separates some observations from all others is reported", {
+  alone <- graph_edges(integer(0), integer(0), n = 1)
+  refit <- function(family, y, rows) {
+    x <- cbind(replace(numeric(40), rows, 1))
+    fit <- n2gfl(x, y, alone, family, sign = "free", lambda1 = 0.01, lambda2 = 0)
+    expect_lte(fit$grid$gap, 1e-6)
+    coef(fit, refit = TRUE, x = x, y = y)
+  }
+  counts <- rep(c(0, 2, 5, 1), 10)
+  levels <- factor(rep(1:3, length.out = 40), ordered = TRUE)
+  times <- cbind(time = 1:40, status = 1)
+  says <- "^A region of fit s1 separates some observations from all others"
+  expect_warning(refit("poisson", counts, which(counts == 0)), says)
+  expect_warning(refit("binomial", rep(0:1, 20), 2 * (1:5)), says)
+  expect_warning(refit("ordinal", levels, which(levels == 3)[1:5]), says)
+  expect_warning(refit("cox", times, 1:3), says)
+  # One observation that contradicts is enough for a finite value, if it is large.
+  expect_silent(refit("poisson", replace(counts, 1, 1e-4), which(counts == 0)))
+  expect_silent(refit("binomial", rep(0:1, 20), c(1, 2 * (1:5))))
+  expect_silent(refit("ordinal", levels, c(1, which(levels == 3)[1:5])))
+  expect_silent(refit("cox", times, c(1:3, 30)))
+})
+
 test_that("classes that the regions separate are reported", {
   p <- refit_problem()
   y <- p$x[, 5] > 0

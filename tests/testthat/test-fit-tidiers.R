@@ -16,13 +16,14 @@ test_that("tidy gives a line per nonzero coefficient, or per coefficient", {
 })
 
 test_that("tidy of a cross-validation is the curve, glance the choices", {
-  cv <- make_cv(path_fit(), c(min = 5L, `1se` = 3L, es = 3L))
+  cv <- make_cv(path_fit(), c(min = 5L, `1se` = 3L, es = 3L, stable = 2L))
   table <- generics::tidy(cv)
   expect_identical(table$estimate, cv$cvm)
   expect_identical(table$std.error, cv$cvsd)
-  expect_identical(table$choice, c("", "", "1se, es", "", "min", ""))
+  expect_identical(table$choice, c("", "stable", "1se, es", "", "min", ""))
   one <- generics::glance(cv)
-  expect_identical(dim(one), c(1L, 11L))
+  expect_identical(dim(one), c(1L, 14L))
+  expect_identical(one$lambda1.stable, 2^-1)
   expect_identical(one$lambda1.min, 2^-4)
   expect_identical(one$cvm.1se, cv$cvm[3])
   fit <- generics::glance(path_fit())

@@ -45,8 +45,10 @@ test_that("the most accurate row is that of cv.n2gfl()", {
   data <- paper_data()
   foldid <- make_folds(data$y, 5)
   ours <- paper$cross_validate(paper$comparators()$n2GFL, data$x, data$y, data$graph, foldid)
+  lambda2 <- unique(paper$comparators()$n2GFL$fit(data$x, data$y, data$graph)$grid$lambda2)
+  expect_length(lambda2, 4)
   cv <- suppressWarnings(cv.n2gfl(data$x, data$y, data$graph, family = "binomial", nlambda1 = 15,
-                                  nlambda2 = 4, foldid = foldid, type.measure = "class"))
+                                  lambda2 = lambda2, foldid = foldid, type.measure = "class"))
   # cv.n2gfl() averages over folds, which are of one size here.
   expect_equal(1 - ours$accuracy, cv$cvm, ignore_attr = TRUE)
   expect_equal(ours$row, cv$index[["min"]])

@@ -3,7 +3,7 @@
 # The plots of all kinds, as functions without arguments.
 all_charts <- function() {
   fit <- path_fit(c(0.2, 0.1, 0.05))
-  cv <- make_cv(fit, c(min = 11L, `1se` = 9L, es = 9L))
+  cv <- make_cv(fit, c(min = 11L, `1se` = 9L, es = 9L, stable = 4L))
   flat <- make_fit(cbind(1:6), graph_grid(c(3, 2)), 1, 1)
   table <- stability_table()
   chain <- selection()
@@ -22,7 +22,7 @@ stability_table <- function() {
                       dice = 1:6 / 10, nogueira = 1:6 / 8, nogueira.lower = 0:5 / 8,
                       nogueira.upper = 2:7 / 8)
   structure(table, class = c("n2gfl_stability", "data.frame"), name = "Mean squared error",
-            larger = FALSE, index = c(min = 5L, `1se` = 2L, es = 2L))
+            larger = FALSE, index = c(min = 5L, `1se` = 2L, es = 2L, stable = 4L))
 }
 
 selection <- function() {
@@ -99,10 +99,12 @@ test_that("cells are found in whatever way they were set up", {
 })
 
 test_that("in cells `which` says what is drawn, one panel in each; the default row's by default", {
-  cv <- make_cv(path_fit(c(0.2, 0.1, 0.05)), c(min = 11L, `1se` = 9L, es = 9L))
+  cv <- make_cv(path_fit(c(0.2, 0.1, 0.05)), c(min = 11L, `1se` = 9L, es = 9L,
+                                                        stable = 7L))
   expect_identical(cv_plot_data(cv)$default, 2L)
-  other <- make_cv(path_fit(c(0.2, 0.1, 0.05)), c(min = 11L, `1se` = 16L, es = 1L))
-  expect_identical(cv_plot_data(other)$default, c(2L, 3L, 1L))
+  other <- make_cv(path_fit(c(0.2, 0.1, 0.05)), c(min = 2L, `1se` = 16L, es = 1L,
+                                                           stable = 11L))
+  expect_identical(cv_plot_data(other)$default, c(2L, 1L, 3L))
   withr::with_pdf(NULL, {
     expect_identical(choose_panels(NULL, 3, 2L), 1:3)
     graphics::par(mfrow = c(2, 2))
@@ -118,7 +120,7 @@ test_that("in cells `which` says what is drawn, one panel in each; the default r
 
 test_that("panels that cannot be read are not drawn, and a message says which were", {
   fit <- path_fit(2^-(1:9))
-  cv <- make_cv(fit, c(min = 20L, `1se` = 3L, es = 4L))
+  cv <- make_cv(fit, c(min = 4L, `1se` = 3L, es = 4L, stable = 20L))
   small <- function(code, size = c(3, 2.2)) {
     withr::with_pdf(NULL, width = size[1], height = size[2], code)
   }
@@ -143,20 +145,23 @@ test_that("panels with chosen rows are drawn before others", {
 })
 
 test_that("legend, title and remarks of curves are those of the drawn panels", {
-  cv <- make_cv(path_fit(c(0.2, 0.1, 0.05)), c(min = 11L, `1se` = 16L, es = 1L))
+  cv <- make_cv(path_fit(c(0.2, 0.1, 0.05)), c(min = 11L, `1se` = 16L, es = 1L,
+                                                        stable = 10L))
   data <- cv_plot_data(cv)
   expect_identical(choices_among(data, 1:3), data)
   middle <- choices_among(data, 2L)
-  expect_identical(middle$marks$mark, "min")
+  expect_identical(middle$marks$mark, c("min", "stable"))
   expect_identical(middle$title, data$title)
   expect_identical(middle$notes[1],
                    "Not in this panel: lambda.1se (panel 3), lambda.es (panel 1).")
   ends <- choices_among(data, c(1L, 3L))
   expect_null(ends$title)
-  expect_identical(ends$notes[1], "Not in these panels: lambda.min (panel 2).")
+  expect_identical(ends$notes[1],
+                   "Not in these panels: lambda.min (panel 2), lambda.stable (panel 2).")
   labels <- function(data, ylim) vapply(curve_legends(data, ylim)[[1]], `[[`, "", "label")
-  expect_identical(labels(middle, data$target + c(-1, 1)), c("lambda.min", data$target_title))
-  expect_identical(labels(middle, data$target + c(1, 2)), "lambda.min")
+  expect_identical(labels(middle, data$target + c(-1, 1)),
+                   c("lambda.min", "lambda.stable", data$target_title))
+  expect_identical(labels(middle, data$target + c(1, 2)), c("lambda.min", "lambda.stable"))
 })
 
 test_that("a legend that leaves out lambda2 says so", {
@@ -276,10 +281,10 @@ test_that("a legend in a narrow figure is shorter", {
   labels <- function(layout) vapply(layout$legend$entries, `[[`, "", "label")
   wide <- labels(layout_of(1, c(7, 5), curve_legends(data, data$target + c(-1, 1))))
   narrow <- labels(layout_of(1, c(1.65, 1.65), curve_legends(data, data$target + c(-1, 1))))
-  expect_identical(wide[1:3], c("lambda.min", "lambda.1se", "lambda.es"))
-  expect_identical(narrow[1:3], c("min", "1se", "es"))
+  expect_identical(wide[1:4], c("lambda.min", "lambda.1se", "lambda.es", "lambda.stable"))
+  expect_identical(narrow[1:4], c("min", "1se", "es", "stable"))
   # The line of one standard error is explained in both.
-  expect_identical(c(wide[4], narrow[4]), rep("best + 1 standard error (bars)", 2))
+  expect_identical(c(wide[5], narrow[5]), rep("best + 1 standard error (bars)", 2))
   fit <- path_fit()
   fit$family <- "binomial"
   auc <- make_cv(fit, type.measure = "auc")
@@ -318,6 +323,7 @@ test_that("one table of marks serves base graphics and ggplot2", {
   expect_identical(vapply(mark_entries(c("es", "min")), `[[`, 0, "pch"), c(22, 21))
   # Marks that coincide are drawn inside each other.
   expect_identical(mark_sizes(c(3, 5, 5)), c(1.9, 2.6, 1))
+  expect_identical(mark_sizes(c(2, 2, 2, 2)), c(2.8, 1.7, 1, 0.5))
 })
 
 test_that("marks differ for colour-blind readers, from each other and from the curve", {
@@ -379,7 +385,7 @@ drawn_red <- function(width, height, code) {
 
 test_that("the heat map has no lines of background between its cells", {
   skip_if_not(capabilities("cairo"))
-  cv <- make_cv(path_fit(c(0.2, 0.1, 0.05)))
+  cv <- make_cv(path_fit(c(0.2, 0.1, 0.05)), c(min = 5L, `1se` = 3L, es = 4L, stable = 6L))
   pixels <- NULL
   red <- drawn_red(331, 277, {
     plot(cv, type = "heatmap", col = rep("black", 7))
@@ -395,21 +401,21 @@ test_that("the heat map has no lines of background between its cells", {
 
 test_that("the picture says what is odd about the chosen rows, and names the default row", {
   fit <- path_fit(c(0.2, 0.1))
-  empty <- cv_plot_data(make_cv(fit, c(min = 5L, `1se` = 1L, es = 3L)))
+  empty <- cv_plot_data(make_cv(fit, c(min = 6L, `1se` = 1L, es = 3L, stable = 5L)))
   expect_match(empty$notes, "lambda.1se: no feature is selected", fixed = TRUE)
-  more <- cv_plot_data(make_cv(fit, c(min = 2L, `1se` = 3L, es = NA)))
+  more <- cv_plot_data(make_cv(fit, c(min = 2L, `1se` = 3L, es = NA, stable = 2L)))
   expect_match(more$notes, "more features (5 against 3)", fixed = TRUE)
   expect_length(cv_plot_data(make_cv(fit))$notes, 0)
-  expect_identical(empty$title, quote("lambda.min" * ":" ~ lambda[1] == "0.0625" * "," ~
+  expect_identical(empty$title, quote("lambda.stable" * ":" ~ lambda[1] == "0.0625" * "," ~
                                         lambda[2] == "0.2"))
-  odd <- make_cv(fit, c(min = 5L, `1se` = 1L, es = 3L))
+  odd <- make_cv(fit, c(min = 6L, `1se` = 1L, es = 3L, stable = 5L))
   writes <- function(text, code) {
     expect_true(any(grepl(paste0("(", text, ")"), drawn_pdf(code), fixed = TRUE, useBytes = TRUE)))
   }
   writes(empty$notes, plot(odd))
   writes(empty$notes, plot(odd, type = "heatmap"))
   writes("best + 1 standard error \\(bars\\)", plot(odd))
-  writes("lambda.min", plot(odd))
+  writes("lambda.stable", plot(odd))
   zero <- make_fit(matrix(0, 4, 1), graph_grid(c(2, 2)), 1, 1)
   writes(empty_map, plot(zero, what = "map"))
   picture <- ggplot2::autoplot(odd)

@@ -121,6 +121,7 @@ test_that("every picture can be drawn, leaves par() alone and returns its data",
   draw(plot(cv, which = 1))
   draw(plot(cv, type = "heatmap", col = grey(0:9 / 9)))
   draw(plot(make_cv(path_fit(), c(min = 5L, `1se` = 5L)), "heatmap"))
+  draw(plot(make_cv(path_fit(), c(min = 5L, `1se` = 5L, es = 5L, stable = 5L)), "heatmap"))
 })
 
 test_that("the map has the coefficients in place, and NA outside the mask", {
@@ -141,8 +142,8 @@ test_that("marks and the line of one standard error follow the measure's directi
   fit <- path_fit()
   cv <- make_cv(fit)
   expect_identical(cv_plot_data(cv)$target, cv$cvup[5])
-  expect_identical(cv_plot_data(cv)$marks$mark, c("min", "1se", "es"))
-  expect_identical(cv_plot_data(cv)$marks$row, c(5L, 3L, 4L))
+  expect_identical(cv_plot_data(cv)$marks$mark, c("min", "1se", "es", "stable"))
+  expect_identical(cv_plot_data(cv)$marks$row, c(5L, 3L, 4L, 2L))
   fit$family <- "binomial"
   auc <- make_cv(fit, type.measure = "auc", cvm = c(5, 6, 7, 8, 9, 7) / 10)
   expect_identical(cv_plot_data(auc)$target, auc$cvlo[5])

@@ -184,11 +184,13 @@ test_that("fits, cross-validations and images are drawn at the right row", {
   withr::local_seed(12)
   cohort <- simulate_cohort(n = 30, dim = c(12, 12))
   cv <- cv.n2gfl(cohort$x, cohort$y, cohort$graph, family = "binomial", nlambda1 = 5,
-                 nlambda2 = 1, nfolds = 3)
+                 lambda2 = 0.3 * lambda_max(cohort$x, cohort$y, cohort$graph, family = "binomial"),
+                 nfolds = 3)
   fit <- cv$n2gfl.fit
   shown <- function(...) sort(unlist(plot_map(..., like = cohort)[[1]]$over$values))
   at_row <- function(row) sort(c(rep(0, 144 - ncol(cohort$x)), as.numeric(fit$beta[, row])))
-  expect_equal(shown(cv), at_row(cv$index[["min"]]))
+  expect_equal(shown(cv), at_row(cv$index[["stable"]]))
+  expect_equal(shown(cv, "lambda.min"), at_row(cv$index[["min"]]))
   expect_equal(shown(cv, "lambda.1se"), at_row(cv$index[["1se"]]))
   expect_equal(shown(cv, row = 4), at_row(4))
   expect_equal(shown(fit, row = 5), at_row(5))
@@ -379,9 +381,10 @@ test_that("titles say which row is drawn, and fit on a narrow page", {
   withr::local_seed(12)
   cohort <- simulate_cohort(n = 30, dim = c(12, 12))
   cv <- cv.n2gfl(cohort$x, cohort$y, cohort$graph, family = "binomial", nlambda1 = 5,
-                 nlambda2 = 1, nfolds = 3)
+                 lambda2 = 0.3 * lambda_max(cohort$x, cohort$y, cohort$graph, family = "binomial"),
+                 nfolds = 3)
   local_device(3.3, 2)
-  row <- cv$index[["min"]]
+  row <- cv$index[["stable"]]
   expect_identical(map_of(cv, like = cohort)$title, choice_title(cv, row))
   expect_identical(map_of(cv$n2gfl.fit, row = 2, like = cohort)$title,
                    choice_title(cv$n2gfl.fit, 2))
@@ -394,8 +397,8 @@ test_that("titles say which row is drawn, and fit on a narrow page", {
   expect_null(wrapped_title("", 3, 1))
   texts <- function(...) drawn_texts(plot_map(cv, like = cohort, ...))
   expect_true(any(grepl("Mine", texts(main = "Mine"))))
-  expect_true(any(grepl("lambda.min", texts())))
-  expect_false(any(grepl("lambda.min", texts(main = ""))))
+  expect_true(any(grepl("lambda.stable", texts())))
+  expect_false(any(grepl("lambda.", texts(main = ""), fixed = TRUE)))
 })
 
 test_that("vertices without a feature are drawn without a value", {

@@ -18,7 +18,7 @@ all_plans <- function(n = 24) {
   strata <- factor(rep(1, n))
   foldid <- cbind(make_folds(seq_len(n), 3), make_folds(seq_len(n), 4))
   once <- foldid[, 1, drop = FALSE]
-  inner <- inner_folds(seq_len(n), foldid[, 1], NULL, rep(TRUE, n))
+  inner <- inner_folds(seq_len(n), foldid[, 1], NULL, rep(TRUE, n), 2)
   counted <- function(kind) new_plan(kind, draw_runs(kind, strata, NULL, 4, 0.5))
   list(
     folds = new_plan("folds", list(foldid = once, inner = NULL)),
@@ -39,7 +39,8 @@ run_kind <- function(problem, plan, ...) {
     plan$kind,
     folds = run_plan(problem, plan, fit_fold, grid = plan_grid, measure = "mse",
                      weights = problem$data$weights, ...),
-    `outer folds` = run_plan(problem, plan, fit_outer_fold, measure = "mse",
+    `outer folds` = run_plan(problem, plan, fit_outer_fold,
+                             how = list(measure = "mse", rule = stable_rule()),
                              weights = problem$data$weights, ...),
     pairs = , halves = run_plan(problem, plan, select_features, q = 4, ...),
     run_plan(problem, plan, fit_run, grid = plan_grid, ...)
@@ -75,7 +76,9 @@ test_that("names, rows held out, and the plan made again from what a checkpoint 
   expect_identical(run_weights(plans$bootstrap$runs[[3]], 1:24 / 2),
                    1:24 / 2 * plans$bootstrap$from[, 3])
   expect_identical(plan_pieces(plans$folds), rep(1, 3))
-  expect_identical(plan_pieces(plans$nested), rep(4, 3))
+  # One path for all of its rows, and one for each of 3 inner folds, drawn twice.
+  expect_identical(plan_pieces(plans$nested), rep(7, 3))
+  expect_identical(plan_size(plans$nested), 22)
   inner <- plans$nested$runs[[2]]$inner
   expect_setequal(unlist(lapply(inner$runs, `[[`, "held")),
                   setdiff(1:24, plans$nested$runs[[2]]$held))
@@ -103,7 +106,7 @@ test_that("a run is the fit with its weights", {
   # an outer fold is a cross-validation of the rows that it leaves
   run <- plans$nested$runs[[2]]
   view <- problem_at(problem, weights * (plans$nested$from$foldid[, 1] != 2))
-  cv <- cross_validate(view, run$inner, "mse")
+  cv <- cross_validate(view, run$inner, list(measure = "mse", rule = stable_rule()))
   expect_identical(answers$nested[[2]]$link, view_link(view, cv$full, run$held)[, cv$index])
 })
 
@@ -218,7 +221,10 @@ test_that("plans that cannot be used are refused before the work", {
   problem <- plan_problem(data)
   from <- cbind(rep(1L, 24), rep(1:0, c(20, 4)))
   expect_error(check_plan(problem, new_plan("subsample", from)),
-               "in run 2 all its values are 1: take larger samples")
+               "in run 2 all its values are 1: take a larger `fraction`\\.$")
+  # One row left out is as few as can be: there is no advice.
+  expect_error(check_plan(problem, new_plan("jackknife", from)),
+               "in run 2 all its values are 1\\.$")
   about <- list(measure = "mse", drawn = FALSE)
   folds <- list(foldid = matrix(rep(1:2, c(20, 4))), inner = NULL)
   expect_error(check_plan(problem, new_plan("folds", folds), about),

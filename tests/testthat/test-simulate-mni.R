@@ -46,6 +46,10 @@ test_that("the default is the MNI template, with the paper's class sizes", {
   expect_identical(mci$images$x, mci$x)
   expect_identical(mci$truth > 0, !is.na(mci$region))
   expect_true(all(mci$loss >= mci$truth))
+  expect_identical(mci$regions$region, levels(mci$region))
+  expect_identical(mci$regions$voxels, as.vector(table(mci$region)))
+  expect_equal(mci$regions$loss, c(0.242, 0.231, 0.2, 0.2, 0.12, 0.12) / 2)
+  expect_true(all(sign(mci$regions$x) == c(-1, 1)))
   expect_false(any(mci$artefact))
   expect_identical(mci$atlas > 0, mci$mask)
   expect_named(mci$data, c("subject", "diagnosis", "score", "age", "sex", "tiv", "site"))
@@ -161,7 +165,8 @@ test_that("the seed determines the cohort, with and without files", {
   files <- simulate_cohort(n = 3, variant = "pet", dir = withr::local_tempdir())
   expect_identical(.Random.seed, after)
   expect_identical(files$x, one$x)
-  expect_length(files$files, 3 + 5)
+  expect_length(files$files, 3 + 6)
+  expect_equal(read.csv(files$files[["regions"]]), files$regions)
 })
 
 # ---- smoothness ----------------------------------------------------------------------------------
@@ -220,11 +225,11 @@ test_that("effects have the sizes that the help page states", {
     values <- rowMeans(cohort$x[, which(cohort$region == name)])
     cohen(if (adjust) adjusted(values, cohort$data, patient) else values, patient)
   }
-  # Standard error about 0.12.
+  # Means of 8 cohorts of each kind; the standard error of one is 0.12 to 0.13.
   expect_equal(size(ad, "Hippocampus_L", FALSE), 1.4, tolerance = 0.25 / 1.4)
-  expect_equal(size(ad, "Hippocampus_L", TRUE), 1.9, tolerance = 0.3 / 1.9)
-  expect_equal(size(mci, "Hippocampus_L", FALSE), 0.5, tolerance = 0.25 / 0.5)
-  expect_equal(size(mci, "Hippocampus_L", TRUE), 0.75, tolerance = 0.3 / 0.75)
+  expect_equal(size(ad, "Hippocampus_L", TRUE), 2, tolerance = 0.3 / 2)
+  expect_equal(size(mci, "Hippocampus_L", FALSE), 0.7, tolerance = 0.3 / 0.7)
+  expect_equal(size(mci, "Hippocampus_L", TRUE), 0.95, tolerance = 0.3 / 0.95)
   expect_lt(size(ad, "PosteriorCingulate_L", TRUE), size(ad, "Hippocampus_L", TRUE))
   patient <- ad$y == "patient"
   voxels <- apply(ad$x, 2, cohen, patient)
@@ -249,7 +254,8 @@ test_that("truth is what patients have lost", {
 
 test_that("covariates work as stated", {
   log_mean <- log(rowMeans(ad$x))
-  effects <- coef(summary(lm(log_mean ~ log(tiv) + age + sex + site + y, cbind(ad$data, y = ad$y))))
+  data <- cbind(ad$data, y = ad$y)
+  effects <- coef(summary(lm(log_mean ~ log(tiv) + age + sex + site + y, data)))
   within <- function(name, wanted) {
     abs(effects[name, "Estimate"] - wanted) < 4 * effects[name, "Std. Error"]
   }
@@ -260,7 +266,7 @@ test_that("covariates work as stated", {
   expect_equal(tiv[["M"]] / tiv[["F"]], 1.6 / 1.42, tolerance = 0.03)
   # The hippocampus loses more with age: about 0.85 % a year.
   hippocampus <- log(rowMeans(ad$x[, grep("Hippocampus", ad$region)]))
-  slope <- coef(lm(hippocampus ~ age + log(tiv) + sex + site + y, cbind(ad$data, y = ad$y)))[["age"]]
+  slope <- coef(lm(hippocampus ~ age + log(tiv) + sex + site + y, data))[["age"]]
   expect_gt(-slope, 0.005)
   expect_lt(-slope, 0.010)
 })

@@ -259,7 +259,8 @@ test_that("two runs in one folder do not disturb each other", {
     resume_plan(plan, folder, "the same work")
   })
   expect_false(identical(runs[[1]]$plan, runs[[2]]$plan))
-  cross <- function(run, store) cross_validate(problem_at(problem), run$plan, "mse", store)
+  how <- list(measure = "mse", rule = stable_rule())
+  cross <- function(run, store) cross_validate(problem_at(problem), run$plan, how, store)
   alone <- lapply(runs, cross, store = NULL)
   expect_identical(cross(runs[[1]], runs[[1]]$store), alone[[1]])
   expect_identical(cross(runs[[2]], runs[[2]]$store), alone[[2]])
@@ -280,6 +281,7 @@ test_that("a folder of other data or arguments is refused", {
     list(replace(data, "graph", list(graph_edges(1:11, 2:12, rep(2, 11))))),
     list(data, lambda2 = c(0.1, 0.02)), list(data, nlambda1 = 5), list(data, sign = "free"),
     list(data, thresh = 1e-7), list(data, weights = 1:60), list(data, type.measure = "class"),
+    list(data, rule = stable_rule(tolerance = 0.2)),
     list(data, foldid = rep(1:3, 20)), list(data, foldid = NULL, nfolds = 4),
     list(data, nested = TRUE), list(data, covariates = data$x[, 1] + rnorm(60)),
     list(data, group = rep(1:4, 15)))

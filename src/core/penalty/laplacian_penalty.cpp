@@ -104,9 +104,8 @@ double LaplacianPenalty::nothing_proved(const EdgePoint& point, double objective
   return relative_gap(model_, objective, none, {}, 0.0);
 }
 
-// Columns that differ by less than 1e-8 of their size make the Newton step's system singular in
-// double precision. Its solution then leaves a gradient, along which coefficients of 1e8 can still
-// improve the fit.
+// Where columns differ too little for double precision, the Newton step leaves a gradient, along
+// which huge coefficients can still improve the fit.
 bool LaplacianPenalty::unsolved(const EdgePoint& point, const VectorXd& roundings,
                                 const std::vector<int>& free) const {
   const double size = kRounding * largest(point.potential);
@@ -129,6 +128,19 @@ bool LaplacianPenalty::add_objecting(const VectorXd& gradient, const VectorXd& r
   return more;
 }
 
+// Columns times this are orthonormal, or zero as far as they depend on others. Columns that nearly
+// repeat each other would otherwise lose in the Hessian what they differ in.
+MatrixXd LaplacianPenalty::orthonormalising(const MatrixXd& columns) {
+  Eigen::ColPivHouseholderQR<MatrixXd> qr(columns);
+  const Eigen::Index rank = qr.rank(), rest = columns.cols() - rank;
+  MatrixXd turn = MatrixXd::Identity(columns.cols(), columns.cols());
+  const auto upper =
+      qr.matrixR().topLeftCorner(rank, rank).template triangularView<Eigen::Upper>();
+  turn.topLeftCorner(rank, rank) = upper.solve(MatrixXd::Identity(rank, rank));
+  turn.topRightCorner(rank, rest) = -upper.solve(qr.matrixR().topRightCorner(rank, rest));
+  return qr.colsPermutation() * turn;
+}
+
 void LaplacianPenalty::newton_step(const Evaluation& at, const std::vector<int>& free,
                                    EdgePoint& point) const {
   const Eigen::Index n = static_cast<Eigen::Index>(free.size());
@@ -140,13 +152,17 @@ void LaplacianPenalty::newton_step(const Evaluation& at, const std::vector<int>&
     model_.x.add(free[k], 1.0, column);
     columns.col(k) = column;
   }
-  MatrixXd hessian = columns.transpose() * curvature.times(columns);
-  VectorXd right = columns.transpose() * point.dual.theta;
+  const MatrixXd turn = orthonormalising(columns), turned = columns * turn;
+  MatrixXd laplacian = MatrixXd::Zero(n, n);
+  VectorXd pull(n);
   for (Eigen::Index k = 0; k < n; ++k) {
-    right[k] -= slope(point.potential, free[k]);
-    add_laplacian(free, k, hessian);
+    pull[k] = slope(point.potential, free[k]);
+    add_laplacian(free, k, laplacian);
   }
-  const VectorXd step = hessian.ldlt().solve(right);
+  MatrixXd hessian = turned.transpose() * curvature.times(turned);
+  if (lambda2_ > 0) hessian += turn.transpose() * laplacian * turn;
+  const VectorXd right = turned.transpose() * point.dual.theta - turn.transpose() * pull;
+  const VectorXd step = turn * hessian.ldlt().solve(right);
   point.unpenalised += model_.profile.move(point.dual, at.at, curvature, columns * step);
   for (Eigen::Index k = 0; k < n; ++k) point.potential[free[k]] += step[k];
   model_.x.transpose_times(point.dual.theta, point.gradient, model_.threads, model_.poll);

@@ -84,6 +84,7 @@ class LaplacianPenalty final : public Penalty {
   static double largest(const VectorXd& v) { return v.size() > 0 ? v.cwiseAbs().maxCoeff() : 0.0; }
   bool add_objecting(const VectorXd& gradient, const VectorXd& roundings,
                      std::vector<int>& free) const;
+  static MatrixXd orthonormalising(const MatrixXd& columns);
   void newton_step(const Evaluation& at, const std::vector<int>& free, EdgePoint& point) const;
   void add_laplacian(const std::vector<int>& free, Eigen::Index k,
                      Eigen::Ref<MatrixXd> hessian) const;
