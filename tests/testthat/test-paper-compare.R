@@ -146,6 +146,15 @@ test_that("ComBat solves its own equations, and is that of sva", {
     theirs <- suppressMessages(peer(t(data$x), data$data$site, mod = cbind(1, kept)))
     expect_equal(ours, t(theirs), tolerance = 1e-4, ignore_attr = TRUE)
   }
+  # The same as n2gfl()'s own, in a version that has it.
+  if (paper$takes_argument("harmonize")) {
+    fit <- function(x, ...) {
+      n2gfl(x, data$y, family = "binomial", lambda2 = 0, lambda1 = c(0.05, 0.03), thresh = 1e-9, ...)
+    }
+    own <- fit(data$x, data = data$data, harmonize = ~ site, preserve = ~ sex)
+    expect_equal(own$beta, fit(ours)$beta, tolerance = 1e-4)
+    expect_gt(sum(own$beta != 0), 0)
+  }
 })
 
 test_that("rows held out have no influence on how others are treated", {
@@ -205,6 +214,24 @@ test_that("no model of a fold knows the rows that the fold holds out", {
       expect_false(identical(after[[choice]]$link, before[[choice]]$link))
     }
   }
+})
+
+test_that("cv.n2gfl() gets every treatment, and scaled images are divided by their means", {
+  paper <- paper_scripts()
+  withr::local_seed(13)
+  data <- comparison_data(60, 3, c(8, 9))
+  model <- paper$cv_model(lambda2 = 0, nlambda1 = 8)
+  results <- lapply(paper$available_treatments(), function(treatment) model$run(data, treatment))
+  expect_true(all(c("raw", "scaled", "global") %in% names(results)))
+  for (result in results) expect_true(all(is.finite(result$min$link)))
+  divided <- data
+  divided$x <- data$x / rowMeans(data$x)
+  expect_equal(results$scaled$min$link, model$run(divided, raw)$min$link, tolerance = 1e-4)
+  set.seed(data$seed)
+  with_mean <- suppressWarnings(cv.n2gfl(
+    data$x, data$y, data$graph, family = "binomial", nested = TRUE, lambda2 = 0, nlambda1 = 8,
+    foldid = data$foldid, covariates = model.matrix(~ sex + site + global, data$data)[, -1]))
+  expect_equal(results$global$min$link, with_mean$nested$link[, "min"])
 })
 
 test_that("the tuned row of a dense model is that of a plain cross-validation", {
