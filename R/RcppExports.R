@@ -9,6 +9,14 @@ null_model_cpp <- function(x, map, y, weights, offset, covariates, graph, penalt
     .Call(`_n2gfl_null_model_cpp`, x, map, y, weights, offset, covariates, graph, penalty_factor, lambda2, control)
 }
 
+share_of_row_means_cpp <- function(x, map, weights, covariates, threads) {
+    .Call(`_n2gfl_share_of_row_means_cpp`, x, map, weights, covariates, threads)
+}
+
+row_means_cpp <- function(x) {
+    .Call(`_n2gfl_row_means_cpp`, x)
+}
+
 all_finite_cpp <- function(x) {
     .Call(`_n2gfl_all_finite_cpp`, x)
 }

@@ -86,6 +86,7 @@
 #'   predictions; `NULL` is one for every 20 observations, but at least 3 and at most 10.
 #' @param newcovariates,newoffset,newweights Covariates, offset and weights of new data; the first
 #'   two are needed if the fit had them.
+#' @param newdata,newscale What else [predict()][predict.n2gfl] needs of new data.
 #' @param ... Must be empty.
 #' @return A list of class `n2gfl_assessment`, which is printed and drawn
 #'   ([plot()][plot.n2gfl_assessment]):
@@ -98,10 +99,10 @@
 #'   \item{calibration}{For numbers and two classes: a data frame with a row for each bin: its
 #'     limits `from` and `to`, the number `n` of its observations, mean `predicted` and `observed`
 #'     values, the latter with limits `lower` and `upper`.}
-#'   \item{survival}{For times: the Kaplan-Meier curves of the thirds of the rows with `low`, `middle`
-#'     and `high` predicted `risk` within their fold and stratum, a data frame with a row for each
-#'     `time`: the share `survival` without the event after it, and whether rows are `censored` then
-#'     (all repeats in one).}
+#'   \item{survival}{For times: the Kaplan-Meier curves of the thirds of the rows with `low`,
+#'     `middle` and `high` predicted `risk` within their fold and stratum, a data frame with a row
+#'     for each `time`: the share `survival` without the event after it, and whether rows are
+#'     `censored` then (all repeats in one).}
 #'   \item{predictions}{A data frame with `row`, `repetition`, `observed` and `predicted` values
 #'     (for two classes 0 or 1, and the probability of 1; for ordered classes the number of the
 #'     level and of the most probable one; for times the columns `time`, `status` and, as
@@ -140,16 +141,18 @@ assess <- function(object, ...) UseMethod("assess")
 #' @export
 assess.n2gfl_cv <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL, nested = NULL,
                             threshold = 0.5, level = 0.95, bins = NULL, newcovariates = NULL,
-                            newoffset = NULL, newweights = NULL, ...) {
+                            newoffset = NULL, newweights = NULL, newdata = NULL, newscale = NULL,
+                            ...) {
   check_no_dots(list(...))
   check_assessed(full_fit(object), !missing(threshold))
   settings <- assess_settings(threshold, level, bins)
   is_new <- !is.null(newx) || !is.null(newy)
   if (is_new && !is.null(nested)) stop_bad("`nested` must not be given together with `newx`.")
   sample <- if (is_new) {
-    new_sample(object, newx, newy, s, row, newcovariates, newoffset, newweights)
+    new_sample(object, newx, newy, s, row, newcovariates, newoffset, newweights, newdata, newscale)
   } else {
-    check_only_new(newcovariates = newcovariates, newoffset = newoffset, newweights = newweights)
+    check_only_new(newcovariates = newcovariates, newoffset = newoffset, newweights = newweights,
+                   newdata = newdata, newscale = newscale)
     held_out_sample(object, s, row, nested)
   }
   new_assessment(sample, full_fit(object), settings)
@@ -159,7 +162,7 @@ assess.n2gfl_cv <- function(object, newx = NULL, newy = NULL, s = NULL, row = NU
 #' @export
 assess.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL, threshold = 0.5,
                          level = 0.95, bins = NULL, newcovariates = NULL, newoffset = NULL,
-                         newweights = NULL, ...) {
+                         newweights = NULL, newdata = NULL, newscale = NULL, ...) {
   check_no_dots(list(...))
   check_assessed(full_fit(object), !missing(threshold))
   settings <- assess_settings(threshold, level, bins)
@@ -167,7 +170,8 @@ assess.n2gfl <- function(object, newx = NULL, newy = NULL, s = NULL, row = NULL,
     stop_bad("`newx` and `newy` must be given for a fit from n2gfl(), which has no held-out ",
              "predictions; cv.n2gfl() makes them.")
   }
-  sample <- new_sample(object, newx, newy, s, row, newcovariates, newoffset, newweights)
+  sample <- new_sample(object, newx, newy, s, row, newcovariates, newoffset, newweights, newdata,
+                       newscale)
   new_assessment(sample, object, settings)
 }
 
@@ -280,18 +284,20 @@ held_out_notes <- function(object, row) {
   )
 }
 
-new_sample <- function(object, newx, newy, s, row, newcovariates, newoffset, newweights) {
+new_sample <- function(object, newx, newy, s, row, newcovariates, newoffset, newweights, newdata,
+                       newscale) {
   if (is.null(newx)) stop_bad("`newx` must be given together with `newy`.")
   if (is.null(newy)) stop_bad("`newy` must be given together with `newx`.")
   table <- new_table(newcovariates, newx, "newcovariates")
   if (is.data.frame(newcovariates)) newcovariates <- table$data
+  if (!is.null(newdata)) newdata <- new_table(check_new_table(newdata), newx, "newdata")$data
   newy <- align_vector(new_outcome(newy, newx), "newy", row_labels(newx), table)
   newweights <- align_vector(newweights, "newweights", row_labels(newx), table)
   newoffset <- align_vector(newoffset, "newoffset", row_labels(newx), table)
   fit <- full_fit(object)
   row <- map_row(object, s, row)
   link <- predict(fit, newx, row = row, type = "link", newcovariates = newcovariates,
-                  newoffset = newoffset)
+                  newoffset = newoffset, newdata = newdata, newscale = newscale)
   weights <- check_newweights(newweights, nrow(link))
   y <- check_newy(newy, fit, weights %or% rep(1, nrow(link)))
   # Parameters that are no coefficients, such as a baseline hazard, are not needed here.

@@ -22,8 +22,8 @@ nested_cv <- function(problem, plan, how, store, progress) {
     }
   })
   c(list(estimate = data.frame(summarise_scores(list(scores)), row.names = choices),
-         stability = procedure_stability(maps, problem$data), lambda = lambda, link = link,
-         maps = maps), if (!is.null(own[[1]])) list(own = unname(own)))
+         stability = procedure_stability(maps, outer, plan, problem$data), lambda = lambda,
+         link = link, maps = maps), if (!is.null(own[[1]])) list(own = unname(own)))
 }
 
 fit_outer_fold <- function(view, run, how, weights, alive, inside = NULL) {
@@ -36,8 +36,9 @@ fit_outer_fold <- function(view, run, how, weights, alive, inside = NULL) {
     }
   }
   chosen <- list(a0 = cv$full$a0[cv$index], gamma = columns(cv$full$gamma),
-                 beta = columns(cv$full$beta), own = columns(cv$full$own))
+                 beta = columns(cv$full$beta), own = columns(cv$full$own), sites = cv$full$sites)
   list(link = view_link(view, chosen, run$held), own = chosen$own, beta = chosen$beta,
+       sites = chosen$sites,
        score = score_run(how$measure, view, run, chosen, weights),
        not_converged = not_converged_text(c(list(`All rows` = cv$full), cv$folds)),
        chosen = lapply(cv$full[c("lambda1", "lambda2", "df", "nonzero")], `[`, cv$index))
@@ -49,11 +50,13 @@ fit_outer_fold <- function(view, run, how, weights, alive, inside = NULL) {
 procedure_measures <- c("es", "mdc", "dice", "nogueira", "dilated")
 
 # How much the maps of the outer folds agree, each with the penalties that its fold chose: a data
-# frame with a row for each choice.
-procedure_stability <- function(maps, data) {
-  source <- list(runs = function(k) maps[[k]], graph = data$graph, space = data$space)
+# frame with a row for each choice. ES counts all rows of x, each as the outer fold's fit sees it.
+procedure_stability <- function(maps, outer, plan, data) {
+  predictors_of <- predictors_in(outer, data, lapply(plan$runs, `[[`, "held"))
+  es <- vapply(maps, function(runs) es_values(runs, predictors_of(runs)), numeric(2))
+  source <- list(runs = function(k) maps[[k]], es = t(es), graph = data$graph, space = data$space)
   measures <- check_measures(procedure_measures)
-  shared <- shared_data(source, measures, data$x, level = 0.95)
+  shared <- shared_data(source, measures, x = NULL, level = 0.95)
   table <- do.call(rbind, lapply(seq_along(maps), function(k) {
     size <- diff(maps[[k]]@p)
     cbind(nonzero = stats::median(size), least = min(size), most = max(size),

@@ -197,6 +197,7 @@ row_fields <- c("a0", "gamma", "beta", "own", "lambda1", "lambda2", "df", "regio
 join_fits <- function(old, new, order) {
   names <- intersect(row_fields, names(old))
   old[names] <- Map(join_rows, old[names], new[names], MoreArgs = list(order = order))
+  old$sites <- merge_estimates(old$sites, new$sites)
   if (!is.null(old$score)) {
     old$score$scores <- join_rows(old$score$scores, new$score$scores, order)
   }

@@ -37,7 +37,7 @@ fit_round <- function(view, work, grid = NULL, pieces = 1, round = "") {
                     checkpoint = work$store, progress = work$progress, alive = work$alive,
                     times = pieces)
   c(list(full = full, folds = stats::setNames(folds, names(work$plan$runs))),
-    stability_columns(folds, view$data$x, view$data$weights))
+    stability_columns(folds, view, lapply(folds, `[[`, "held")))
 }
 
 # `weights`: those of the problem of which `view` leaves the fold out.
@@ -50,7 +50,7 @@ fit_fold <- function(view, run, grid, measure, weights, alive, inside = NULL) {
 # The linear predictor of some rows of a view, one column per fit.
 view_link <- function(view, fits, rows) {
   data <- view$data
-  unname(linear_predictor(fits, data$x, data$covariates, data$offset, rows))
+  unname(linear_predictor(fits, data$x, data$covariates, data$offset, rows, data$map))
 }
 
 # N x L x repeats: each row predicted by the fits that have not seen it.

@@ -194,6 +194,7 @@ cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds =
   on.exit(end_progress(progress), add = TRUE)
   cv <- cross_validate(problem_at(problem), plan, how, resumed$store, progress)
   warn_wrong_sign(cv$full$effects, problem)
+  warn_common_scale(problem)
   warn_not_converged(cv$full, problem$control)
   warn_folds_not_converged(cv$folds)
   object <- new_cv(cv, problem, plan$from$foldid, how, keep, call)

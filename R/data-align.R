@@ -140,7 +140,7 @@ align_arguments <- function(arguments) {
   }
   if (!is.null(table$data)) arguments$data <- table$data
   rows <- list(labels = labels, table = table)
-  for (name in c("y", "weights", "offset", "covariates", "controls")) {
+  for (name in c("y", "weights", "offset", "covariates", "controls", "scale")) {
     arguments[name] <- list(align_rows(arguments[[name]], name, rows))
   }
   if (of_images) say_order_of_outcome(arguments$y, arguments$x, table$data)

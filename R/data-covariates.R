@@ -2,14 +2,15 @@
 # of poly() and scale()) is learnt from the training rows alone: held-out rows have no influence.
 
 # What code_covariates() needs: list(matrix) for a plain matrix, else the formula with its data.
-covariate_coder <- function(covariates, data = NULL, n, rows = NULL) {
+# `name` is the argument with the formula.
+covariate_coder <- function(covariates, data = NULL, n, rows = NULL, name = "covariates") {
   if (!inherits(covariates, "formula")) {
     return(list(matrix = check_covariates(covariates, n)))
   }
   check_covariate_data(data, n)
-  terms <- covariate_terms(covariates, data)
-  frame <- covariate_frame(terms, data, n, "data", rows)
-  list(terms = terms, frame = frame, n = n, contrasts = getOption("contrasts"))
+  terms <- covariate_terms(covariates, data, name)
+  frame <- covariate_frame(terms, data, n, "data", rows, name)
+  list(terms = terms, frame = frame, n = n, contrasts = getOption("contrasts"), name = name)
 }
 
 # An n x q matrix with all rows; the coding is learnt from the rows in `train` (logical, or weights;
@@ -31,8 +32,13 @@ code_new_covariates <- function(newcovariates, coding, n) {
     stop_bad("`newcovariates` must have one row per row of `newx` (", n, "), not ",
              nrow(newcovariates), ".")
   }
-  frame <- covariate_frame(coding$terms, newcovariates, n, "newcovariates")
-  apply_coding(coding, frame, "newcovariates", "`newcovariates`")
+  code_rows(coding, newcovariates, n, "newcovariates")
+}
+
+# Other rows, coded as those of the fit; `name` is the argument that brought them.
+code_rows <- function(coding, data, n, name) {
+  frame <- covariate_frame(coding$terms, data, n, name, of = coding$name)
+  apply_coding(coding, frame, name, paste0("`", name, "`"))
 }
 
 # ---- the formula and its data --------------------------------------------------------------------
@@ -47,14 +53,14 @@ check_covariate_data <- function(data, n = NULL) {
 }
 
 # The model has its own intercept, so factors are coded as in a formula with one, even for ~ 0 + x.
-covariate_terms <- function(formula, data) {
+covariate_terms <- function(formula, data, name = "covariates") {
   if (length(formula) != 2) {
-    stop_bad("`covariates` must be a formula without a left side, such as ~ age + sex, not ",
+    stop_bad("`", name, "` must be a formula without a left side, such as ~ age + sex, not ",
              paste(deparse(formula), collapse = " "), ".")
   }
   terms <- stats::terms(formula, data = data)
   if (!is.null(attr(terms, "offset"))) {
-    stop_bad("`covariates` must have no offset() term: give `offset` to n2gfl().")
+    stop_bad("`", name, "` must have no offset() term: give `offset` to n2gfl().")
   }
   attr(terms, "intercept") <- 1L
   environment(terms) <- small_environment(terms, names(data))
@@ -76,7 +82,7 @@ small_environment <- function(terms, known) {
 
 # The raw variables of the formula: from the data, or vectors of that length from the formula's
 # environment. Other objects (such as the degree of a polynomial) stay in that environment.
-covariate_frame <- function(terms, data, n, name, rows = NULL) {
+covariate_frame <- function(terms, data, n, name, rows = NULL, of = "covariates") {
   environment <- environment(terms)
   frame <- list()
   for (variable in objects_in(terms[[2]])) {
@@ -85,11 +91,15 @@ covariate_frame <- function(terms, data, n, name, rows = NULL) {
       value <- get0(variable, environment, inherits = TRUE)
       if (NROW(value) > 1) value <- align_rows(value, variable, rows)
     }
-    if (is.null(value) || is.function(value)) stop_no_variable(variable, data, name)
+    if (is.null(value) || is.function(value)) {
+      stop_no_variable(variable, data, name, paste0("`", of %or% "covariates", "`"))
+    }
     if (NROW(value) == n && (n > 1 || variable %in% names(data))) frame[[variable]] <- value
     missing <- which(is.na(frame[[variable]]))
     if (length(missing)) {
-      stop_bad("`", name, "` must have no missing values among the covariates, but `", variable,
+      stop_bad("`", name, "` must have no missing values among the ",
+               if ((of %or% "covariates") == "covariates") "covariates"
+               else paste0("variables of `", of, "`"), ", but `", variable,
                "` is NA in row ", (missing[1] - 1) %% n + 1, ".")
     }
   }
@@ -111,14 +121,16 @@ learn_coding <- function(coder, train) {
   levels <- stats::.getXlevels(terms, frame)
   for (variable in names(levels)) {
     if (length(levels[[variable]]) < 2) {
-      stop_bad("`covariates` must vary, but `", variable, "` has only the level ",
+      stop_bad("`", coder$name, "` must vary, but `", variable, "` has only the level ",
                quoted(levels[[variable]]), " in the rows used for the fit.")
     }
   }
   contrasts <- if (length(levels)) {
     lapply(frame[names(levels)], function(values) chosen_contrasts(values, coder$contrasts))
   }
-  list(terms = terms, levels = levels, contrasts = contrasts)
+  c(list(terms = terms, levels = levels, contrasts = contrasts),
+    if (coder$name != "covariates") list(name = coder$name),
+    if (isTRUE(coder$global)) list(global = TRUE))
 }
 
 # The variable's own contrasts, or those of the option when n2gfl() was called.
@@ -137,7 +149,7 @@ apply_coding <- function(coding, data, name, others) {
   matrix <- stats::model.matrix(coding$terms, frame, contrasts.arg = coding$contrasts)
   matrix <- matrix[, colnames(matrix) != "(Intercept)", drop = FALSE]
   plain <- matrix(as.double(matrix), nrow(matrix), dimnames = list(NULL, colnames(matrix)))
-  check_covariates(plain, nrow(data), if (name == "data") "covariates" else name)
+  check_covariates(plain, nrow(data), if (name == "data") coding$name %or% "covariates" else name)
 }
 
 check_known_levels <- function(values, known, variable, name, others) {

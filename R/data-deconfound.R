@@ -24,11 +24,13 @@ deconfound_map <- function(z, controls, weights) {
 
 # ---- arguments -----------------------------------------------------------------------------------
 
-# Was deconfounding requested? Without covariates there is nothing to remove.
-check_deconfound <- function(deconfound, controls, covariates) {
+# Was deconfounding requested? Without covariates there is nothing to remove. `others`: does
+# another argument use `controls`?
+check_deconfound <- function(deconfound, controls, covariates, others = FALSE) {
   if (is.null(deconfound)) {
-    if (!is.null(controls)) {
-      stop_bad("`controls` must not be given without deconfound = \"controls\".")
+    if (!is.null(controls) && !others) {
+      stop_bad("`controls` must not be given without deconfound = \"controls\" or ",
+               "harmonize.among = \"controls\".")
     }
     return(FALSE)
   }
@@ -46,8 +48,8 @@ control_names <- c("nc", "cn", "hc", "hv", "con", "ctl", "ctr", "ctrl", "control
                    "normal controls", "cognitively normal")
 
 # Which rows are controls. `controls` is a class of `y`, one logical value per row, or NULL for the
-# class with one of the `control_names`.
-find_controls <- function(y, controls = NULL) {
+# class with one of the `control_names`. `for_what` begins the message that names the class.
+find_controls <- function(y, controls = NULL, for_what = "deconfound") {
   n <- NROW(y)
   if (is.logical(controls) && length(controls) == n && n > 1) {
     if (anyNA(controls)) {
@@ -58,7 +60,7 @@ find_controls <- function(y, controls = NULL) {
   }
   classes <- if (is.numeric(y) && !is.factor(y) && length(unique(y)) > 2) NULL else unique(
     as.character(y))
-  if (is.null(controls)) controls <- control_class(classes)
+  if (is.null(controls)) controls <- control_class(classes, for_what)
   if (length(controls) != 1 || is.na(controls) || !as.character(controls) %in% classes) {
     stop_bad("`controls` must be one logical value per row of `x` (", n, ")",
              if (length(classes)) paste(" or one of the classes", quoted(sort(classes))), ", not ",
@@ -67,7 +69,7 @@ find_controls <- function(y, controls = NULL) {
   as.character(y) == as.character(controls)
 }
 
-control_class <- function(classes) {
+control_class <- function(classes, for_what) {
   plain <- tolower(gsub("[._-]+", " ", classes))
   found <- classes[plain %in% control_names]
   if (length(found) != 1) {
@@ -75,7 +77,7 @@ control_class <- function(classes) {
              if (length(classes)) paste(": none or several of the classes",
                                         quoted(sort(classes)), "have a name for controls"), ".")
   }
-  message("deconfound: the controls are the subjects of class ", quoted(found),
+  message(for_what, ": the controls are the subjects of class ", quoted(found),
           ". Set `controls` to choose others.")
   found
 }

@@ -33,7 +33,8 @@
 #' @section Data:
 #' A fit does not keep the data. For `exact = TRUE` and `refit = TRUE` they must be given again by
 #' name: `x`, `y`, and `weights`, `offset`, `covariates` (with `data`, if they are a formula) and
-#' `controls` where the fit had them. All other choices are those of the fit, unless given.
+#' `controls` where the fit had them; `data` also for a `scale` by a column and for `harmonize`, and
+#' `scale` if it was one number per row. All other choices are those of the fit, unless given.
 #' @return A sparse matrix with one column per fit and the rows `(Intercept)`, the covariates and
 #'   the features. Features without a name are called V1, V2 and so on. For `"ordinal"` the cut
 #'   points, such as `MCI|NC`, take the place of the intercept; `"cox"` has neither.
@@ -78,7 +79,7 @@ coef.n2gfl_cv <- function(object, s = NULL, row = NULL, ...) {
 
 # ---- which fits ----------------------------------------------------------------------------------
 
-# The columns of a fit that `s` or `row` ask for: list(a0, gamma, beta, own).
+# The columns of a fit that `s` or `row` ask for: list(a0, gamma, beta, own, sites).
 choose_fits <- function(object, s, row, exact = FALSE, refit = FALSE, ...) {
   exact <- check_flag(exact, "exact")
   refit <- check_flag(refit, "refit")
@@ -92,7 +93,8 @@ choose_fits <- function(object, s, row, exact = FALSE, refit = FALSE, ...) {
   if (exact) object <- add_exact_fits(object, check_s(s, object$grid), given)
   row <- choose_rows(object, s, row)
   chosen <- list(a0 = object$a0[row], gamma = object$gamma[, row, drop = FALSE],
-                 beta = object$beta[, row, drop = FALSE], own = object$own[, row, drop = FALSE])
+                 beta = object$beta[, row, drop = FALSE], own = object$own[, row, drop = FALSE],
+                 sites = object$harmonize$estimates)
   if (refit) refit_regions(object, chosen, given) else chosen
 }
 
@@ -109,11 +111,11 @@ add_exact_fits <- function(object, s, given) {
   object
 }
 
-# The first fit already gave the messages about the outcome and the warning about the sign.
+# The first fit already gave the messages about the outcome and the warnings about sign and scale.
 without_repeats <- function(fit) {
-  withCallingHandlers(suppressMessages(fit), n2gfl_sign_warning = function(w) {
-    invokeRestart("muffleWarning")
-  })
+  muffle <- function(w) invokeRestart("muffleWarning")
+  withCallingHandlers(suppressMessages(fit), n2gfl_sign_warning = muffle,
+                      n2gfl_scale_warning = muffle)
 }
 
 # The arguments given for a refit, with x as a plain matrix. `purpose` is "exact" or "refit", the
@@ -129,7 +131,8 @@ check_refit <- function(object, given, purpose) {
   given <- resolve_outcome(align_arguments(given))
   given$rows <- NULL
   given <- given[!vapply(given, is.null, NA)]
-  had <- c(weights = object$weighted, offset = object$offset, covariates = !is.null(object$gamma))
+  had <- c(weights = object$weighted, offset = object$offset, covariates = !is.null(object$gamma),
+           scale = identical(object$scale$by, "numbers"), data = needs_table(object))
   stop_lacking(setdiff(names(had)[had], names(given)), purpose)
   given$x <- check_newx(given$x, object, "x")
   rows <- object$rows %or% object$nobs  # fits of earlier versions have no `rows`
@@ -168,13 +171,16 @@ refit_arguments <- function(object, given, lambda1, lambda2) {
   same$lambda1 <- lambda1
   same$lambda2 <- lambda2
   if (isTRUE(object$deconfound)) same$deconfound <- "controls"
-  utils::modifyList(same, given, keep.null = TRUE)
+  if (!is.null(object$scale) && object$scale$by != "numbers") same$scale <- object$scale$by
+  utils::modifyList(c(same, harmonize_arguments(object$harmonize)), given, keep.null = TRUE)
 }
 
 append_fits <- function(object, more) {
   object$a0 <- c(object$a0, more$a0)
   if (!is.null(object$gamma)) object$gamma <- cbind(object$gamma, more$gamma)
   object$beta <- cbind(object$beta, more$beta)
+  object$harmonize$estimates <- merge_estimates(object$harmonize$estimates,
+                                                more$harmonize$estimates)
   if (!is.null(object$own)) object$own <- cbind(object$own, more$own)
   object$grid <- rbind(object$grid, more$grid)
   names(object$a0) <- colnames(object$beta) <- paste0("s", seq_len(ncol(object$beta)))

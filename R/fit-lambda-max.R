@@ -34,9 +34,11 @@
 lambda_max <- function(x, y, graph = NULL, lambda2 = 0,
                        family = c("gaussian", "binomial", "poisson", "cox", "ordinal"),
                        sign = c("nonnegative", "nonpositive", "free"), covariates = NULL,
-                       data = NULL, deconfound = NULL, controls = NULL, weights = NULL,
-                       offset = NULL, penalty = c("fused", "laplacian"), penalty.factor = NULL,
-                       standardize = FALSE, intercept = TRUE, ...) {
+                       data = NULL, scale = NULL, harmonize = NULL, preserve = NULL,
+                       reference = NULL, harmonize.among = c("all", "controls"),
+                       new.site = c("error", "pooled"), deconfound = NULL, controls = NULL,
+                       weights = NULL, offset = NULL, penalty = c("fused", "laplacian"),
+                       penalty.factor = NULL, standardize = FALSE, intercept = TRUE, ...) {
   check_empty_dots(...)
   arguments <- as.list(environment())
   # check_problem() requires a decreasing lambda2, so it does not get the user's, except lambda2 = 0

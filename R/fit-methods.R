@@ -10,6 +10,8 @@
 #' @param x,y,covariates,offset,weights The data of the fit; `covariates`, `offset` and `weights`
 #'   if the fit had them. For a fit whose covariates were a formula, `covariates` is the data frame
 #'   with their variables.
+#' @param data,scale The table with the variables of the fit's `scale` and `harmonize`, if it had
+#'   them and `covariates` is not that table; its `scale`, if that was one number per row.
 #' @param type Kind of residuals: `"deviance"` (signed square roots of the observations'
 #'   contributions to the deviance), `"pearson"` (divided by the standard deviation that the model
 #'   implies, up to the error variance) or `"response"` (observed minus fitted, with the modelled
@@ -33,27 +35,35 @@
 #' deviance(fit)
 #' @importFrom stats fitted
 #' @export
-fitted.n2gfl <- function(object, x, s = NULL, row = NULL, covariates = NULL, offset = NULL, ...) {
+fitted.n2gfl <- function(object, x, s = NULL, row = NULL, covariates = NULL, offset = NULL,
+                         data = NULL, scale = NULL, ...) {
   if (missing(x)) stop_no_data("x", "fitted")
-  again <- link_again(object, x, s, row, covariates, offset, ...)
+  again <- link_again(object, x, s, row, covariates, offset, data, scale, ...)
   named_mean(again$link, again$own, object)
 }
 
 # The linear predictor for the data of the fit, which are given again under the names of n2gfl(),
 # and the parameters of the family: list(link, own).
-link_again <- function(object, x, s, row, covariates, offset, ...) {
+# Everything is checked here, because messages of new_link() would name the arguments of predict().
+link_again <- function(object, x, s, row, covariates, offset, data, scale, ...) {
+  labels <- row_labels(x)
   table <- new_table(covariates, x, "covariates")
   covariates <- if (is.data.frame(covariates)) table$data
     else align_new(covariates, "covariates", x)
-  offset <- align_vector(offset, "offset", row_labels(x), table)
-  # Checked here, because messages of new_link() would name the arguments of predict().
+  offset <- align_vector(offset, "offset", labels, table)
+  scale <- align_vector(scale, "scale", labels, table)
+  data <- if (!is.null(data)) new_table(data, x, "data")$data
+    else if (is.data.frame(covariates)) covariates else if (is_images(x)) x$data
   x <- check_newx(x, object, "x")
-  coded <- check_newcovariates(covariates, nrow(x), object, "covariates", "x")
-  if (!is.null(covariates)) covariates <- coded
-  check_newoffset(offset, nrow(x), object, "offset", "x")
-  data <- list(x = x, covariates = covariates, offset = offset)
-  chosen <- do.call(choose_fits, c(list(object, s, row), data_for_refit(data, ...)))
-  list(link = new_link(object, chosen, x, covariates, offset), own = chosen$own)
+  means <- means_of(x)
+  covariates <- check_newcovariates(covariates, nrow(x), object, "covariates", "x", means)
+  map <- new_map(object, x, data, scale, NULL, means, labels,
+                 list(x = "x", data = "data", scale = "scale"))
+  given <- list(x = x, covariates = if (ncol(covariates)) covariates, offset = offset, data = data,
+                scale = scale)
+  offset <- check_newoffset(offset, nrow(x), object, "offset", "x")
+  chosen <- do.call(choose_fits, c(list(object, s, row), data_for_refit(given, ...)))
+  list(link = linear_predictor(chosen, x, covariates, offset, map = map), own = chosen$own)
 }
 
 #' @rdname fitted.n2gfl
@@ -69,25 +79,26 @@ fitted.n2gfl_cv <- function(object, x, s = NULL, row = NULL, ...) {
 #' @export
 residuals.n2gfl <- function(object, x, y, s = NULL, row = NULL,
                             type = c("deviance", "pearson", "response", "martingale"),
-                            covariates = NULL, offset = NULL, weights = NULL, ...) {
+                            covariates = NULL, offset = NULL, weights = NULL, data = NULL,
+                            scale = NULL, ...) {
   type <- match_choice(type, "type", c("deviance", "pearson", "response", "martingale"))
   check_residual_type(type, object$family)
   if (missing(x)) stop_no_data("x", "residuals")
   if (missing(y)) stop_no_data("y", "residuals")
   check_given_weights(weights, object)
-  data <- list(x = x, y = y, weights = weights, offset = offset)
+  given <- list(x = x, y = y, weights = weights, offset = offset, scale = scale)
   # The table of the images themselves is known to be in order.
-  if (is.data.frame(covariates) && !(is_images(x) && identical(covariates, x$data))) {
-    data$data <- covariates
-  }
-  data <- resolve_outcome(align_arguments(data))
-  y <- data$y
-  weights <- data$weights
-  offset <- data$offset
-  if (is.data.frame(covariates)) covariates <- data$data
-  data <- list(y = y, weights = weights)
-  again <- do.call(link_again, c(list(object, x, s, row, covariates, offset),
-                                 data_for_refit(data, ...)))
+  given$data <- if (!is.null(data)) data
+    else if (is.data.frame(covariates) && !(is_images(x) && identical(covariates, x$data))) {
+      covariates
+    }
+  given <- resolve_outcome(align_arguments(given))
+  y <- given$y
+  weights <- given$weights
+  if (is.data.frame(covariates)) covariates <- given$data
+  again <- do.call(link_again, c(
+    list(object, x, s, row, covariates, given$offset, given$data, given$scale),
+    data_for_refit(list(y = y, weights = weights), ...)))
   weights <- check_weights(weights, nrow(again$link))
   y <- check_outcome(y, object, weights)
   family_of(object$family)$residuals(y, again$link, again$own, weights, type, object)

@@ -21,6 +21,13 @@
 #' @param newcovariates,newoffset Covariates and offset of the new observations; needed if the fit
 #'   had them. If the covariates were a formula, a data frame with its variables; its rows are
 #'   matched by name like those of `data` in [n2gfl()]. The default for images is their own table.
+#' @param newdata A data frame with the variables that the fit's `scale` and `harmonize` (with
+#'   `preserve`) need, and those of `covariates` unless `newcovariates` is given; `newcovariates`
+#'   serves too, if it is a data frame. Its rows are matched by name. The default for images is
+#'   their own table. `global` and means are computed from `newx`.
+#' @param newscale For a fit whose `scale` was one number per row: those of the new observations.
+#' @param new.site For a fit with `harmonize`: `"error"` or `"pooled"`, what to do with sites that
+#'   the fit has not seen; `NULL` for the fit's own choice. See *Sites* in [n2gfl()].
 #' @param times For `"survival"`: times at which the curve is wanted, by default those of the events
 #'   of the fit's data.
 #' @param quantile For `"time"`: a probability, by default 0.5 for the median time.
@@ -66,8 +73,9 @@
 predict.n2gfl <- function(object, newx, s = NULL, row = NULL,
                           type = c("link", "response", "class", "coefficients", "nonzero",
                                    "cumulative", "risk", "survival", "time"),
-                          newcovariates = NULL, newoffset = NULL, times = NULL, quantile = NULL,
-                          newstrata = NULL, exact = FALSE, refit = FALSE, ...) {
+                          newcovariates = NULL, newoffset = NULL, newdata = NULL, newscale = NULL,
+                          new.site = NULL, times = NULL, quantile = NULL, newstrata = NULL,
+                          exact = FALSE, refit = FALSE, ...) {
   family <- family_of(object$family)
   type <- match_type(type, family)
   special <- check_special_arguments(type, family, list(times = times, quantile = quantile,
@@ -77,7 +85,7 @@ predict.n2gfl <- function(object, newx, s = NULL, row = NULL,
   chosen <- choose_fits(object, s, row, exact, refit, ...)
   if (type == "nonzero") return(nonzero_features(chosen$beta))
   if (missing(newx)) stop_bad("`newx` must be given for type \"", type, "\".")
-  link <- new_link(object, chosen, newx, newcovariates, newoffset)
+  link <- new_link(object, chosen, newx, newcovariates, newoffset, newdata, newscale, new.site)
   switch(type, link = link, response = named_mean(link, chosen$own, object),
          class = family$classes(link, object$classnames, chosen$own),
          do.call(family$predictions[[type]], c(list(link, chosen$own, object), special)))
@@ -90,25 +98,70 @@ predict.n2gfl_cv <- function(object, newx, s = NULL, row = NULL, ...) {
   predict(full_fit(object), newx, s = at$s, row = at$row, ...)
 }
 
-# The linear predictor of new observations, whose covariates and offset are put into the order of
-# the rows of newx. `chosen` is from choose_fits().
-new_link <- function(object, chosen, newx, newcovariates, newoffset) {
-  if (is.null(newcovariates) && !is.null(object$coding) && is_images(newx)) {
-    newcovariates <- newx$data
-  }
-  table <- new_table(newcovariates, newx, "newcovariates")
-  newcovariates <- if (is.data.frame(newcovariates)) table$data
-    else align_new(newcovariates, "newcovariates", newx)
-  newoffset <- align_vector(newoffset, "newoffset", row_labels(newx), table)
+# The linear predictor of new observations, whose covariates, offset and table are put into the
+# order of the rows of newx. `chosen` is from choose_fits().
+new_link <- function(object, chosen, newx, newcovariates, newoffset, newdata, newscale,
+                     new.site = NULL) {
+  tables <- new_tables(object, newx, newcovariates, newdata)
+  labels <- row_labels(newx)
+  newoffset <- align_vector(newoffset, "newoffset", labels, tables$order)
+  newscale <- align_vector(newscale, "newscale", labels, tables$order)
   newx <- check_newx(newx, object)
-  newcovariates <- check_newcovariates(newcovariates, nrow(newx), object)
+  means <- means_of(newx, "newx")
+  newcovariates <- check_newcovariates(tables$covariates, nrow(newx), object, means = means)
   newoffset <- check_newoffset(newoffset, nrow(newx), object)
-  linear_predictor(chosen, newx, newcovariates, newoffset)
+  map <- new_map(object, newx, tables$data, newscale, new.site, means, labels)
+  linear_predictor(chosen, newx, newcovariates, newoffset, map = map)
+}
+
+# The covariates and the table of new observations, list(covariates, data, order). Either may serve
+# as the other, and both may be the table of the images. `order` is from new_table().
+new_tables <- function(object, newx, newcovariates, newdata) {
+  own <- if (is_images(newx)) newx$data
+  formula <- !is.null(object$coding)
+  if (is.null(newdata)) newdata <- if (is.data.frame(newcovariates)) newcovariates else own
+  else check_new_table(newdata)
+  if (is.null(newcovariates) && formula) newcovariates <- newdata
+  order <- new_table(newcovariates, newx, "newcovariates")
+  covariates <- if (is.data.frame(newcovariates)) order$data
+    else align_new(newcovariates, "newcovariates", newx)
+  data <- if (identical(newdata, newcovariates)) covariates
+    else new_table(newdata, newx, "newdata")$data
+  list(covariates = covariates, data = data, order = order)
+}
+
+check_new_table <- function(newdata) {
+  if (is.data.frame(newdata)) return(newdata)
+  stop_bad("`newdata` must be a data frame with one row per row of `newx`, not ",
+           describe(newdata), ".")
+}
+
+# What a fit did to x, for other rows: list(factors, sites), see view_map(). `names` are those of
+# the caller's arguments.
+new_map <- function(object, x, data, scale, new.site, means, labels,
+                    names = list(x = "newx", data = "newdata", scale = "newscale")) {
+  n <- nrow(x)
+  if (!is.null(data) && nrow(data) != n && needs_table(object)) {
+    stop_bad("`", names$data, "` must have one row per row of `", names$x, "` (", n, "), not ",
+             nrow(data), ".")
+  }
+  factors <- new_factors(object$scale, scale, data, means, row_words(labels, n), names)
+  sites <- if (!is.null(object$harmonize)) {
+    new_sites(object$harmonize, data, n, means, new.site, names$data, labels)
+  } else if (!is.null(new.site)) {
+    stop_bad("`new.site` must not be given, because the fit has no `harmonize`.")
+  }
+  list(factors = factors, sites = sites)
+}
+
+# Does a fit need a table of the subjects for what it does to x?
+needs_table <- function(object) {
+  !is.null(object$harmonize) || !(object$scale$by %or% "mean") %in% c("mean", "numbers")
 }
 
 # Intercept, features, covariates and offset at the given rows of x, one column per fit.
-linear_predictor <- function(chosen, x, covariates, offset, rows = seq_len(nrow(x))) {
-  link <- linear_predictor_cpp(x, chosen$beta, rows)
+linear_predictor <- function(chosen, x, covariates, offset, rows = seq_len(nrow(x)), map = NULL) {
+  link <- feature_link(x, chosen$beta, rows, map, chosen$sites)
   link <- sweep(link, 2, chosen$a0, "+")
   if (ncol(covariates)) link <- link + covariates[rows, , drop = FALSE] %*% chosen$gamma
   link <- link + offset[rows]
@@ -179,7 +232,12 @@ check_same_names <- function(names, expected, name) {
   }
 }
 
-check_newcovariates <- function(newcovariates, n, object, name = "newcovariates", rows = "newx") {
+# `means` are for `global`, which the fit may have made itself, see add_global().
+check_newcovariates <- function(newcovariates, n, object, name = "newcovariates", rows = "newx",
+                                means = NULL) {
+  if (isTRUE(object$coding$global) && (is.null(newcovariates) || is.data.frame(newcovariates))) {
+    newcovariates <- with_global(newcovariates, means())
+  }
   if (is.null(newcovariates) != is.null(object$gamma)) {
     stop_bad("`", name, "` must ", if (is.null(newcovariates)) "" else "not ",
              "be given, because the fit has ", if (is.null(object$gamma)) "no " else "",

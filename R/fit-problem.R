@@ -57,8 +57,8 @@ fit_arguments <- function(given) {
 # ---- views ---------------------------------------------------------------------------------------
 
 # The view with these weights. What is learnt from the data besides the fit is learnt here, once,
-# and from the rows with positive weight: the coding of the covariates, and in data$map what
-# removes their effects from x. `others` names the other rows in messages, such as "fold 3".
+# and from the rows with positive weight: the coding of the covariates, and in data$map what is done
+# to x. `others` names the other rows in messages, such as "fold 3".
 problem_at <- function(problem, weights = problem$data$weights,
                        others = "rows that are not used for the fit") {
   data <- problem$data
@@ -68,13 +68,22 @@ problem_at <- function(problem, weights = problem$data$weights,
     data$covariates <- code_covariates(data$coder, weights, others)
   }
   data$weights <- weights
-  data$map <- if (!is.null(data$controls)) {
-    deconfound_map(data$covariates, data$controls, weights)
-  }
+  data$map <- view_map(data, weights, others)
   # Covariates that are removed from x are not in the model.
-  data$unpenalised <- if (is.null(data$map)) data$covariates else matrix(0, nrow(data$x), 0)
+  data$unpenalised <- if (is.null(data$controls)) data$covariates else matrix(0, nrow(data$x), 0)
   problem$data <- data
   problem
+}
+
+# What a view does to x, in this order (see core/data/design.hpp): `factors` of the rows, `sites`
+# whose effects are removed, and z, p, centre for the effects of the covariates. NULL for nothing.
+view_map <- function(data, weights, others) {
+  map <- c(
+    if (!is.null(data$scaling)) list(factors = scale_factors(data$scaling, weights)),
+    if (!is.null(data$harmony)) list(sites = harmonize_map(data$harmony, weights, others)),
+    if (!is.null(data$controls)) deconfound_map(data$covariates, data$controls, weights)
+  )
+  if (length(map)) map
 }
 
 # The user's weights were checked before. This finds mistakes in the package: R would recycle
@@ -96,9 +105,10 @@ view_data <- function(view) {
 
 # Fits at the rows of `grid`, or at the view's own penalties: a list with the coefficients a0,
 # gamma, beta (and `own`, if the core returns parameters of the family), all with names; lambda1,
-# lambda2, df, regions, nonzero, dev_ratio, gap, iter, converged, one for each fit; and nulldev,
-# npasses, effects. `alive`, if not "", is a file whose removal stops the work as an interrupt does.
-# The fits end with the one in which more than `pmax` different features have entered.
+# lambda2, df, regions, nonzero, dev_ratio, gap, iter, converged, one for each fit; nulldev,
+# npasses, effects; and `sites`, the estimates of their effects, if these are removed. `alive`, if
+# not "", is a file whose removal stops the work as an interrupt does. The fits end with the one in
+# which more than `pmax` different features have entered.
 solve_view <- function(view, grid = NULL, progress = NULL, alive = "", pmax = Inf) {
   name_fits(core_fits(view, grid, progress, alive, pmax), view)
 }

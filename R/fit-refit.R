@@ -24,9 +24,12 @@ refit_regions <- function(object, chosen, given) {
 
 # The model of one fit's regions: one column each, nothing penalised.
 fit_regions <- function(object, given, features, label, scale, name) {
-  columns <- sum_columns(given$x, features, label, scale)
+  columns <- sum_columns(object, given, features, label, scale)
   check_region_count(object, given, ncol(columns), name)
   arguments <- refit_arguments(object, given, lambda1 = 0, lambda2 = 0)
+  arguments <- add_global(arguments, means_of(given$x))
+  # The columns are those of scaled and harmonised features already.
+  arguments[c("global", "scale", names(harmonize_arguments(object$harmonize)))] <- NULL
   arguments$x <- columns
   arguments$graph <- graph_edges(integer(0), integer(0), n = ncol(columns))
   arguments[c("penalty", "standardize")] <- list("fused", FALSE)
@@ -39,9 +42,13 @@ fit_regions <- function(object, given, features, label, scale, name) {
 # Its warnings refer to a fit that the user did not ask for; the first fit gave its messages.
 fit_quietly <- function(arguments) suppressMessages(suppressWarnings(do.call(n2gfl, arguments)))
 
-sum_columns <- function(x, features, label, scale) {
-  which_region <- Matrix::sparseMatrix(seq_along(label), label, x = 1 / scale)
-  as.matrix(x[, features, drop = FALSE] %*% which_region)
+# The sums of the features of each region, as the fit saw them.
+sum_columns <- function(object, given, features, label, scale) {
+  regions <- Matrix::sparseMatrix(features, label, x = 1 / scale,
+                                  dims = c(ncol(given$x), max(label)))
+  map <- new_map(object, given$x, given$data, given$scale, NULL, means_of(given$x), NULL,
+                 list(x = "x", data = "data", scale = "scale"))
+  feature_link(given$x, regions, map = map, estimates = object$harmonize$estimates)
 }
 
 warn_refit <- function(fit, arguments, name) {
@@ -109,7 +116,8 @@ support_scale <- function(object, beta, given) {
   weights <- check_weights(given$weights, nrow(given$x))
   weights <- weights / sum(weights)
   for (j in sort(unique(beta@i)) + 1L) {
-    centred <- given$x[, j] - sum(weights * given$x[, j])
+    column <- sum_columns(object, given, j, 1L, 1)
+    centred <- column - sum(weights * column)
     scale[j] <- sqrt(sum(weights * centred^2))
   }
   scale

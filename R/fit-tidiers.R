@@ -8,7 +8,7 @@
 #'
 #' @param x A fit from [n2gfl()] or a cross-validation from [cv.n2gfl()].
 #' @param return_zeros Include coefficients that are zero?
-#' @param newx,newcovariates,newoffset Data to predict, see [predict.n2gfl()].
+#' @param newx,newcovariates,newoffset,newdata,newscale Data to predict, see [predict.n2gfl()].
 #' @param y The outcome of these observations, for residuals; or `NULL`.
 #' @param data A data frame with one row per observation, to which the new columns are added; or
 #'   `NULL`. Like `y` it is put into the order of the rows of `newx` by their names, see [n2gfl()].
@@ -98,7 +98,8 @@ nested_columns <- function(x) {
 #' @rdname tidy.n2gfl
 #' @exportS3Method generics::augment
 augment.n2gfl <- function(x, newx, y = NULL, data = NULL, s = NULL, row = NULL,
-                          newcovariates = NULL, newoffset = NULL, ...) {
+                          newcovariates = NULL, newoffset = NULL, newdata = NULL,
+                          newscale = NULL, ...) {
   if (missing(newx)) stop_no_data("newx", "augment")
   check_no_dots(list(...))
   row <- choose_rows(x, s, row)
@@ -108,10 +109,11 @@ augment.n2gfl <- function(x, newx, y = NULL, data = NULL, s = NULL, row = NULL,
   # predict() aligns covariates and offset. Rows of `y` and `data` must be those of `newx` as well.
   table <- new_table(if (is.null(data)) newcovariates else data, newx, "data")
   if (is.data.frame(data)) data <- table$data
+  if (is.null(newdata) && is.data.frame(data)) newdata <- data
   y <- align_vector(y, "y", row_labels(newx), table)
   family <- family_of(x$family)
   link <- predict(x, newx, row = row, type = "link", newcovariates = newcovariates,
-                  newoffset = newoffset)
+                  newoffset = newoffset, newdata = newdata, newscale = newscale)
   own <- x$own[, row, drop = FALSE]
   columns <- family$columns(named_mean(link, own, x), x)
   added <- do.call(data.frame, c(lapply(columns, unname), list(row.names = names(columns[[1]]))))

@@ -5,6 +5,10 @@
 print.n2gfl_images <- function(x, ...) {
   print_size(x$space, dim(x), x$graph)
   if (x$dropped) cat("Dropped: ", x$dropped, " without variance\n", sep = "")
+  if (!is.null(x$scale)) {
+    cat("Scale: each subject divided by ", if (x$scale == "mean") "its mean" else x$scale, "\n",
+        sep = "")
+  }
   if (!is.null(x$data)) {
     cat("Subject data: ", paste(names(x$data), collapse = ", "), "\n", sep = "")
   }

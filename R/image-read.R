@@ -59,6 +59,10 @@
 #'   of [n2gfl()]. Its rows are matched to the images by name, see *Rows by name* in [n2gfl()]; if
 #'   nothing names them, they are taken in the order of the images, and a message says so. By
 #'   default `files` itself, if that is a data frame.
+#' @param scale How fits divide each subject's features, kept with the images as the default of
+#'   their `scale`: `"none"`, `"mean"` (each subject by its mean over the mask) or the name of a
+#'   column of `data`, such as the size of the head. The values in `x` stay as they are. `NULL` for
+#'   none, or that of `like`. See *Scale* in [n2gfl()].
 #' @param like Images, or a fit to images, whose mask, coarsening and graph are to be used again,
 #'   for predictions. The new images must be on the same grid unless `resample` is `TRUE`, and no
 #'   voxel is dropped.
@@ -77,6 +81,7 @@
 #'   \item{subjects}{Names of the subjects.}
 #'   \item{data}{The data frame of subjects, or `NULL`.}
 #'   \item{dropped}{Number of voxels that were dropped because they had no variance.}
+#'   \item{scale}{As it was given, if it was.}
 #'   \item{files}{Path of each subject's file, as it was given; `NULL` if the images were in memory
 #'     or in one file with four dimensions.}
 #'
@@ -102,16 +107,18 @@
 #' unlink(folder, recursive = TRUE)
 #' @export
 read_images <- function(files, mask = NULL, threshold = 0.2, coarsen = NULL, neighbours = 6, ...,
-                        na = c("error", "zero", "drop"), data = NULL, like = NULL,
+                        na = c("error", "zero", "drop"), data = NULL, scale = NULL, like = NULL,
                         resample = FALSE, verbose = interactive()) {
   check_empty_dots(...)
   na <- match_choice(na, "na", c("error", "zero", "drop"))
   resample <- check_flag(resample, "resample")
   verbose <- check_flag(verbose, "verbose")
+  check_image_scale(scale)
   if (!is.null(like)) {
     given <- c(mask = !missing(mask), threshold = !missing(threshold),
                coarsen = !missing(coarsen), neighbours = !missing(neighbours))
-    return(read_like(files, like, given, na, data, resample, verbose))
+    images <- read_like(files, like, given, na, data, resample, verbose)
+    return(set_scale(images, scale %or% scale_of(like)))
   }
   threshold <- check_threshold(threshold)
   neighbours <- check_neighbours(neighbours, 3)
@@ -130,7 +137,8 @@ read_images <- function(files, mask = NULL, threshold = 0.2, coarsen = NULL, nei
   })
   space <- new_space(kept$mask, grid$affine, colMeans(kept$x), grid$header, grid$coarsen,
                      source[c("dim", "affine")], usual_scale(stats))
-  new_images(kept$x, kept$graph, space, source$subjects, source$data, kept$dropped, source$paths)
+  set_scale(new_images(kept$x, kept$graph, space, source$subjects, source$data, kept$dropped,
+                       source$paths), scale)
 }
 
 # New images for the mask of `like`: no voxel is chosen or dropped.
@@ -171,6 +179,7 @@ unpack_images <- function(arguments) {
   images <- arguments$x
   arguments$x <- images$x
   if (is.null(arguments$graph)) arguments$graph <- images$graph
+  if (is.null(arguments$scale)) arguments["scale"] <- list(images$scale)
   arguments$space <- images$space
   arguments
 }

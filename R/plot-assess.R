@@ -131,7 +131,8 @@ draw_confusion <- function(x, col, xlab, ylab, dots) {
   shade <- ifelse(at == col(n), col, "grey35")
   filled <- mapply(function(base, part) grDevices::adjustcolor(base, 0.85 * part), shade, share)
   graphics::rect(col(n) - 0.5, at - 0.5, col(n) + 0.5, at + 0.5, col = filled, border = "white")
-  text <- ifelse(n > 0, paste0(decimal_text(100 * share, 0), " %\n", number_text_each(round(n, 1))), "")
+  text <- paste0(decimal_text(100 * share, 0), " %\n", number_text_each(round(n, 1)))
+  text[n == 0] <- ""
   graphics::box(col = "grey40")
   style <- utils::modifyList(list(cex = min(1, 4 / length(levels))), dots)
   graphics::text(col(n), at, text, col = ifelse(share > 0.55, "white", "black"), cex = style$cex)

@@ -71,6 +71,7 @@ perturb_fits <- function(x, y, graph = NULL, ...,
   fits <- run_plan(problem, plan, fit_run, grid = full[c("lambda1", "lambda2")],
                    checkpoint = resumed$store, progress = progress)
   warn_wrong_sign(full$effects, problem)
+  warn_common_scale(problem)
   warn_not_converged(full, problem$control)
   warn_folds_not_converged(fits, "runs")
   new_perturbed(full, fits, problem, plan, call)
@@ -78,7 +79,7 @@ perturb_fits <- function(x, y, graph = NULL, ...,
 
 new_perturbed <- function(full, fits, problem, plan, call) {
   fit <- new_fit(full, problem, call)
-  stable <- stability_columns(fits, problem$data$x, problem$data$weights)
+  stable <- stability_columns(fits, problem, lapply(plan$runs, `[[`, "held"))
   structure(
     list(call = call, grid = fit$grid, es = stable$es, mdc = stable$mdc, fold.fits = unname(fits),
          n2gfl.fit = fit, perturb = plan$kind, runs = plan$from),

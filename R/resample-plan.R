@@ -105,7 +105,7 @@ run_weights <- function(run, weights) {
 
 # What is kept of the fits of a run.
 run_fields <- function(fits) {
-  fits[intersect(c("a0", "gamma", "beta", "own", "gap", "converged"), names(fits))]
+  fits[intersect(c("a0", "gamma", "beta", "own", "sites", "gap", "converged"), names(fits))]
 }
 
 # The path of a view, which is a piece of work like a run.

@@ -77,10 +77,10 @@
 #'
 #' # Both
 #' **Directions.** More grey matter, or more uptake, means healthier. For `"binomial"` the outcome
-#' is a factor whose later level is the control, the class that [n2gfl()] models, and for `"gaussian"`
-#' it is a score that falls with severity; so coefficients of the diseased regions are positive and
-#' the default `sign = "nonnegative"` is right. With the levels the other way round it would be
-#' wrong.
+#' is a factor whose later level is the control, the class that [n2gfl()] models, and for
+#' `"gaussian"` it is a score that falls with severity; so coefficients of the diseased regions are
+#' positive and the default `sign = "nonnegative"` is right. With the levels the other way round it
+#' would be wrong.
 #'
 #' **Presets** have the class sizes of the three tasks of Xin and others (2015), and at 8 mm a mask
 #' of about 2,500 voxels (2,800 in MNI space), as they had: `"15ADNC"` (64 patients, 90 controls),
@@ -115,8 +115,8 @@
 #'   \item{loss}{The same, with what smoothing spreads beyond the borders of the regions.}
 #'   \item{region}{Which diseased region each column is in, a factor; `NA` for none.}
 #'   \item{regions}{Data frame of the diseased regions: `region`, `loss` (the share of its tissue
-#'     that a patient of average severity has lost, before smoothing), `voxels`, and `x`, `y` and `z` of
-#'     its centre in millimetres.}
+#'     that a patient of average severity has lost, before smoothing), `voxels`, and `x`, `y` and
+#'     `z` of its centre in millimetres.}
 #'   \item{artefact}{Is the column in a false region? Only phantoms have them.}
 #'   \item{mask}{Logical array.}
 #'   \item{data}{Data frame of the subjects: `subject`, `diagnosis`, `score`, `age`, `sex`, `tiv` in

@@ -33,7 +33,8 @@
 #' @param object An object with the coefficients of several runs, from [cv.n2gfl()] or
 #'   [perturb_fits()], a list of coefficient vectors, or a (sparse) matrix with one row per feature
 #'   and one column per run.
-#' @param x The features: a matrix with one column per coefficient. For an object that stores its ES
+#' @param x The features: a matrix with one column per coefficient, but not for fits with `scale` or
+#'   `harmonize`. For an object that stores its ES
 #'   (`"coef"` without centring, `"fit"` with it) it need not be given.
 #' @param s,row The rows of the grid that are wanted: `s` is `c(lambda1 = , lambda2 = )`, a data
 #'   frame with these columns, or for a cross-validation `"lambda.min"`, `"lambda.1se"`,
@@ -65,14 +66,19 @@ ES <- function(object, x = NULL, s = NULL, normalize = c("coef", "fit"), center 
   source <- run_source(object)
   rows <- run_rows(source, s, row)
   if (is.null(x)) return(stored_es(source, rows, normalize, center))
-  x <- check_run_x(x, nrow(source$runs(rows[1])))
+  x <- check_run_x(x, nrow(source$runs(rows[1])), object)
   with_reasons(lapply(rows, function(row) {
     runs <- source$runs(row)
     es_measured(runs, run_predictors(x, runs), normalize, center)
   }))
 }
 
-check_run_x <- function(x, d) {
+check_run_x <- function(x, d, object) {
+  fit <- fit_inside(object)
+  if (!is.null(fit$scale) || !is.null(fit$harmonize)) {
+    stop_bad("`x` must not be given for fits with `scale` or `harmonize`, whose runs see other ",
+             "features: their ES is stored.")
+  }
   if (inherits(x, "n2gfl_images")) x <- x$x
   x <- check_matrix(x, "x")
   if (ncol(x) != d) {
@@ -128,16 +134,38 @@ es_of_data <- function(data) {
 # ---- in the cv object ----------------------------------------------------------------------------
 
 # What cv.n2gfl() keeps for each row of the grid: the paper's ES, the form of Lim and Yu on centred
-# x, and the multi-set Dice coefficient. `weights`: rows with weight 0, such as those that an outer
-# fold holds out, must not influence the choice of a row.
-stability_columns <- function(fold.fits, x, weights) {
-  used <- which(weights > 0)
+# x, and the multi-set Dice coefficient. Rows without weight, such as those that an outer fold holds
+# out, must not influence the choice of a row. `held`: the rows that each run leaves out.
+stability_columns <- function(fold.fits, view, held) {
+  predictors_of <- predictors_in(fold.fits, view$data, held)
   rows <- seq_len(ncol(fold.fits[[1]]$beta))
   values <- vapply(rows, function(row) {
     runs <- runs_at(fold.fits, row)
-    predictors <- run_predictors(x, runs, used)
-    c(es_measured(runs, predictors, "coef", center = FALSE)$value,
-      es_measured(runs, predictors, "fit", center = TRUE)$value, mdc_measured(runs)$value)
+    c(es_values(runs, predictors_of(runs)), mdc_measured(runs)$value)
   }, numeric(3))
   list(es = cbind(coef = values[1, ], fit = values[2, ]), mdc = values[3, ])
+}
+
+# The paper's form, and that of Lim and Yu on centred x.
+es_values <- function(runs, predictors) {
+  c(es_measured(runs, predictors, "coef", center = FALSE)$value,
+    es_measured(runs, predictors, "fit", center = TRUE)$value)
+}
+
+# A function that gives the features' part of the linear predictor of all runs, with one column per
+# run, in the rows with weight. Each run sees x as its own view does: scaled and harmonised with
+# what its own rows say.
+predictors_in <- function(fold.fits, data, held) {
+  used <- which(data$weights > 0)
+  if (is.null(data$scaling) && is.null(data$harmony)) {
+    return(function(runs) run_predictors(data$x, runs, used))
+  }
+  data$controls <- NULL  # effects of covariates do not count here
+  maps <- lapply(held, function(rows) view_map(data, replace(data$weights, rows, 0), "other runs"))
+  function(runs) {
+    vapply(seq_along(maps), function(k) {
+      beta <- sparse_columns(list(column_entries(runs, k)), nrow(runs))
+      feature_link(data$x, beta, used, maps[[k]], fold.fits[[k]]$sites)[, 1]
+    }, numeric(length(used)))
+  }
 }

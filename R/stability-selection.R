@@ -81,6 +81,7 @@ stability_selection <- function(x, y, graph = NULL, cutoff = NULL, q = NULL, PFE
   check_plan(problem, plan)
   null <- start_facts(problem_at(problem), 0)
   warn_wrong_sign(null$effects, problem)
+  warn_common_scale(problem)
   # The geometric middle of the sequence that n2gfl() makes.
   if (!length(problem$lambda2)) problem$lambda2 <- 0.03 * null$lambda_max
   progress <- start_progress("Stability selection", length(plan$runs), trace)

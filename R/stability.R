@@ -108,7 +108,7 @@ stability <- function(object, s = NULL, measures = "all", x = NULL, graph = NULL
   if (nested && !is.null(row)) stop_bad("`row` must not be given together with `nested`.")
   source <- if (nested) nested_source(object, s) else run_source(object, graph)
   rows <- if (nested) 1L else run_rows(source, s, row)
-  if (!is.null(x)) x <- check_run_x(x, nrow(source$runs(rows[1])))
+  if (!is.null(x)) x <- check_run_x(x, nrow(source$runs(rows[1])), object)
   shared <- shared_data(source, measures, x, level)
   table <- do.call(rbind, lapply(rows, function(row) {
     measure_row(measures, measure_data(source, row, shared))

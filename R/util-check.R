@@ -406,13 +406,21 @@ check_data <- function(arguments, control, finite) {
   response <- check_y(arguments$y, control$family, weights)
   offset <- check_offset(arguments$offset, nrow(x))
   check_covariate_data(arguments$data, nrow(x))
+  means <- means_of(x)
+  scaling <- check_scale(arguments$scale, arguments$data, nrow(x), means, arguments$rows)
+  arguments <- add_global(arguments, means)
   coder <- covariate_coder(arguments$covariates, arguments$data, nrow(x), arguments$rows)
+  coder$global <- arguments$global
   covariates <- code_covariates(coder, weights)
   check_rank(covariates, response$y, weights, control)
-  deconfound <- check_deconfound(arguments$deconfound, arguments$controls, covariates)
+  harmony <- check_harmonize(arguments, nrow(x))
+  deconfound <- check_deconfound(arguments$deconfound, arguments$controls, covariates,
+                                 !is.null(harmony$among))
   penalty.factor <- check_penalty_factor(arguments$penalty.factor, ncol(x))
-  list(x = x, y = response$y, classnames = response$classnames, graph = graph, weights = weights,
-       offset = offset, covariates = covariates, penalty.factor = penalty.factor, coder = coder,
-       controls = if (deconfound) find_controls(arguments$y, arguments$controls),
-       space = arguments$space)
+  c(list(x = x, y = response$y, classnames = response$classnames, graph = graph, weights = weights,
+         offset = offset, covariates = covariates, penalty.factor = penalty.factor, coder = coder,
+         controls = if (deconfound) find_controls(arguments$y, arguments$controls),
+         space = arguments$space),
+    if (!is.null(scaling)) list(scaling = scaling),
+    if (!is.null(harmony)) list(harmony = harmony))
 }

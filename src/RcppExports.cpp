@@ -54,6 +54,30 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// share_of_row_means_cpp
+Rcpp::NumericVector share_of_row_means_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map, const Eigen::VectorXd& weights, const Eigen::MatrixXd& covariates, const int threads);
+RcppExport SEXP _n2gfl_share_of_row_means_cpp(SEXP xSEXP, SEXP mapSEXP, SEXP weightsSEXP, SEXP covariatesSEXP, SEXP threadsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Nullable<Rcpp::List>& >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type covariates(covariatesSEXP);
+    Rcpp::traits::input_parameter< const int >::type threads(threadsSEXP);
+    rcpp_result_gen = Rcpp::wrap(share_of_row_means_cpp(x, map, weights, covariates, threads));
+    return rcpp_result_gen;
+END_RCPP
+}
+// row_means_cpp
+Rcpp::NumericVector row_means_cpp(const SEXP x);
+RcppExport SEXP _n2gfl_row_means_cpp(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(row_means_cpp(x));
+    return rcpp_result_gen;
+END_RCPP
+}
 // all_finite_cpp
 bool all_finite_cpp(const SEXP x);
 RcppExport SEXP _n2gfl_all_finite_cpp(SEXP xSEXP) {
@@ -256,6 +280,8 @@ END_RCPP
 static const R_CallMethodDef CallEntries[] = {
     {"_n2gfl_fit_grid_cpp", (DL_FUNC) &_n2gfl_fit_grid_cpp, 15},
     {"_n2gfl_null_model_cpp", (DL_FUNC) &_n2gfl_null_model_cpp, 10},
+    {"_n2gfl_share_of_row_means_cpp", (DL_FUNC) &_n2gfl_share_of_row_means_cpp, 5},
+    {"_n2gfl_row_means_cpp", (DL_FUNC) &_n2gfl_row_means_cpp, 1},
     {"_n2gfl_all_finite_cpp", (DL_FUNC) &_n2gfl_all_finite_cpp, 1},
     {"_n2gfl_hash_cpp", (DL_FUNC) &_n2gfl_hash_cpp, 1},
     {"_n2gfl_read_nifti_cpp", (DL_FUNC) &_n2gfl_read_nifti_cpp, 5},

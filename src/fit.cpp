@@ -3,6 +3,7 @@
 #include <RcppEigen.h>
 
 #include "data/problem.hpp"
+#include "data/row_means.hpp"
 #include "solve/path.hpp"
 
 #include <algorithm>
@@ -44,14 +45,51 @@ n2gfl::PathSettings as_path_settings(const Rcpp::List& control) {
   return s;
 }
 
-// `map`: NULL, or what is removed from x: the covariates z and their estimator p.
-n2gfl::Design as_design(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map) {
+// Sites as R numbers them: 1, 2, ...; 0 for a site that is not known or not wanted.
+n2gfl::Sites as_core_sites(const Rcpp::List& given) {
+  n2gfl::Sites sites;
+  sites.count = Rf_length(given["names"]);
+  sites.reference = Rcpp::as<int>(given["reference"]) - 1;
+  for (const int site : Rcpp::as<Rcpp::IntegerVector>(given["of_row"]))
+    sites.of_row.push_back(site > 0 ? site - 1 : sites.count);
+  sites.used = Rcpp::as<std::vector<bool>>(given["used"]);
+  sites.preserved = Rcpp::as<Eigen::MatrixXd>(given["preserved"]);
+  return sites;
+}
+
+// `map`: NULL, or what is done to x, see view_map() in R/fit-problem.R: the factors of its rows, the
+// sites whose effects are removed, the covariates z whose effects are removed and their estimator p.
+n2gfl::Design as_design(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map, const int threads,
+                        n2gfl::Poll& poll) {
   n2gfl::Design design = ::as_design(x);
-  if (map.isNotNull()) {
-    const Rcpp::List given(map.get());
-    design.deconfound(Rcpp::as<Eigen::MatrixXd>(given["z"]), Rcpp::as<Eigen::MatrixXd>(given["p"]));
+  if (map.isNull()) return design;
+  const Rcpp::List given(map.get());
+  if (given.containsElementNamed("factors"))
+    design.scale_rows(Rcpp::as<Eigen::VectorXd>(given["factors"]));
+  if (given.containsElementNamed("sites")) try {
+    design.harmonise(as_core_sites(given["sites"]), threads, poll);
+  } catch (const n2gfl::NoSiteVariance&) {
+    Rcpp::stop("`harmonize` needs at least 2 features that vary within every site.");
   }
+  if (given.containsElementNamed("p"))
+    design.deconfound(Rcpp::as<Eigen::MatrixXd>(given["z"]), Rcpp::as<Eigen::MatrixXd>(given["p"]));
   return design;
+}
+
+// What was estimated of the sites, for the given features (counted from 0): one row per site in
+// scale and shift, one row per covariate in slopes.
+Rcpp::List site_estimates(const n2gfl::SiteEffects& sites, const std::vector<int>& features) {
+  const auto table = [&](const auto& column) {
+    Eigen::MatrixXd values(column(0).size(), static_cast<Eigen::Index>(features.size()));
+    for (std::size_t k = 0; k < features.size(); ++k)
+      values.col(static_cast<Eigen::Index>(k)) = column(features[k]);
+    return values;
+  };
+  return Rcpp::List::create(
+      Rcpp::Named("index") = features,
+      Rcpp::Named("scale") = table([&](int j) { return sites.scale(j); }),
+      Rcpp::Named("shift") = table([&](int j) { return sites.shift(j); }),
+      Rcpp::Named("slopes") = table([&](int j) { return sites.slopes(j); }));
 }
 
 // Prepares the problem, and words the core's errors with the names of R's arguments.
@@ -75,7 +113,7 @@ struct Removed {
 };
 
 Removed removed_effects(const n2gfl::Design& design, const Rcpp::Nullable<Rcpp::List>& map) {
-  if (map.isNull()) return {};
+  if (design.effects().size() == 0) return {};
   const Rcpp::List given(map.get());
   return {design.effects(), Rcpp::as<Eigen::VectorXd>(given["centre"])};
 }
@@ -104,6 +142,11 @@ class Collector {
 
   // The number of features that were nonzero in any fit so far.
   int entered() const { return static_cast<int>(entered_.size()); }
+  std::vector<int> entered_features() const {
+    std::vector<int> features(entered_.begin(), entered_.end());
+    std::sort(features.begin(), features.end());
+    return features;
+  }
 
   Rcpp::List result(double nulldev, double passes, const Rcpp::IntegerMatrix& effects) const {
     using Rcpp::Named;
@@ -187,10 +230,11 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
                         const Rcpp::Nullable<Rcpp::Function>& progress, const std::string& alive) {
   const n2gfl::Graph core_graph = as_core_graph(graph);
   n2gfl::Poll poll = interrupt_poll(alive);
-  n2gfl::Design design = as_design(x, map);
+  const n2gfl::ProblemSettings settings = as_problem_settings(control);
+  n2gfl::Design design = as_design(x, map, settings.threads, poll);
   Removed removed = removed_effects(design, map);
   const auto problem = make_problem({std::move(design), y, weights, offset, covariates,
-                                     penalty_factor, as_problem_settings(control)},
+                                     penalty_factor, settings},
                                     core_graph, poll);
   n2gfl::Path path(*problem, as_path_settings(control));
   Collector fits(std::move(removed), problem->loss());
@@ -204,8 +248,11 @@ Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
     }
     fits.add(grid[row], path.fit(grid[row]));
   }
-  return fits.result(2 * weights.sum() * problem->null_loss(), problem->passes(),
-                     strong_effects(*problem, control));
+  Rcpp::List result = fits.result(2 * weights.sum() * problem->null_loss(), problem->passes(),
+                                  strong_effects(*problem, control));
+  if (problem->sites())
+    result["sites"] = site_estimates(*problem->sites(), fits.entered_features());
+  return result;
 }
 
 // What is known of a problem before any fit: the largest lambda1 for each lambda2, the lambda2 with
@@ -218,8 +265,9 @@ Rcpp::List null_model_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
                           const std::vector<double>& lambda2, const Rcpp::List& control) {
   const n2gfl::Graph core_graph = as_core_graph(graph);
   n2gfl::Poll poll = interrupt_poll();
-  const auto problem = make_problem({as_design(x, map), y, weights, offset, covariates,
-                                     penalty_factor, as_problem_settings(control)},
+  const n2gfl::ProblemSettings settings = as_problem_settings(control);
+  const auto problem = make_problem({as_design(x, map, settings.threads, poll), y, weights, offset,
+                                     covariates, penalty_factor, settings},
                                     core_graph, poll);
   n2gfl::Path path(*problem, as_path_settings(control));
   Rcpp::NumericVector largest(lambda2.size());
@@ -227,6 +275,26 @@ Rcpp::List null_model_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
   return Rcpp::List::create(Rcpp::Named("lambda_max") = largest,
                             Rcpp::Named("lambda2_max") = path.largest_lambda2(),
                             Rcpp::Named("effects") = strong_effects(*problem, control));
+}
+
+// The share of the features' variance that the rows' means explain, and the smallest mean: see
+// data/row_means.hpp.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector share_of_row_means_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map,
+                                           const Eigen::VectorXd& weights,
+                                           const Eigen::MatrixXd& covariates, const int threads) {
+  n2gfl::Poll poll = interrupt_poll();
+  const n2gfl::RowMeanShare found =
+      n2gfl::share_of_row_means(as_design(x, map, threads, poll), weights, covariates);
+  return Rcpp::NumericVector::create(Rcpp::Named("share") = found.share,
+                                     Rcpp::Named("smallest") = found.smallest);
+}
+
+// The mean of each row, one pass over x.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector row_means_cpp(const SEXP x) {
+  n2gfl::Poll poll = interrupt_poll();
+  return Rcpp::wrap(n2gfl::row_means(::as_design(x), poll));
 }
 
 // Does not allocate the logical matrix of is.finite().

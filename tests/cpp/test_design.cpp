@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -87,7 +88,7 @@ std::vector<double> answers(const Design& x, unsigned seed) {
     x.add_weighted(j, 1.7, h, part);
     keep(part);
     keep(at);
-    const Design::Survey seen = x.survey(j, v, x.nuisance_part(v));
+    const Design::Survey seen = x.survey(j, v);
     keep(vec({seen.dot, seen.centred, seen.plain}));
     keep(vec({x.dot(j, v), x.weighted_square(j, h), x.scale(j)}));
   }
@@ -115,6 +116,20 @@ double largest_difference(const std::vector<T>& a, const std::vector<T>& b) {
   return largest;
 }
 
+// Three sites whose rows are mixed, some rows of a site that is not known, and some that are not
+// used for the estimates; each site has at least three rows that are. At least 13 rows.
+n2gfl::Sites some_sites(Random& random, int n, int covariates, int reference = -1) {
+  n2gfl::Sites sites;
+  sites.count = 3;
+  sites.reference = reference;
+  for (int i = 0; i < n; ++i) {
+    sites.of_row.push_back(i < 9 ? i % 3 : below(random, 4));
+    sites.used.push_back(i < 9 || (sites.of_row.back() < 3 && below(random, 3) > 0));
+  }
+  sites.preserved = uniform_matrix(random, n, covariates, -1, 3);
+  return sites;
+}
+
 // Every kind of view, alone and together with others.
 std::vector<std::function<void(Design&)>> views(Random& random, int n) {
   VectorXd weights = uniform_vector(random, n, 0.5, 2);
@@ -125,9 +140,27 @@ std::vector<std::function<void(Design&)>> views(Random& random, int n) {
   const auto scaled = [=](Design& x) { x.standardise(omega); };
   const auto mirrored = [](Design& x) { x.mirror(); };
   const auto deconfounded = [=](Design& x) { x.deconfound(z, p); };
-  return {[](Design&) {}, rows, scaled, mirrored, deconfounded,
-          [=](Design& x) { rows(x), scaled(x), mirrored(x); },
-          [=](Design& x) { deconfounded(x), rows(x), scaled(x), mirrored(x); }};
+  const VectorXd factors = uniform_vector(random, n, 0.2, 3);
+  const auto weighted = [=](Design& x) { x.scale_rows(factors); };
+  std::vector<std::function<void(Design&)>> all{
+      [](Design&) {}, rows, scaled, mirrored, deconfounded, weighted,
+      [=](Design& x) { rows(x), scaled(x), mirrored(x); },
+      [=](Design& x) { weighted(x), rows(x), scaled(x), mirrored(x); },
+      [=](Design& x) { weighted(x), deconfounded(x), rows(x), scaled(x), mirrored(x); }};
+  if (n < 13) return all;  // too few rows for sites
+  for (int covariates : {0, 2}) {
+    const n2gfl::Sites sites = some_sites(random, n, covariates, covariates - 1);
+    const auto harmonised = [=](Design& x) {
+      Poll poll;
+      x.harmonise(sites, 2, poll);
+    };
+    all.push_back(harmonised);
+    all.push_back([=](Design& x) { weighted(x), harmonised(x), rows(x), scaled(x), mirrored(x); });
+    all.push_back([=](Design& x) {
+      weighted(x), harmonised(x), deconfounded(x), rows(x), scaled(x), mirrored(x);
+    });
+  }
+  return all;
 }
 
 double relative_distance(const VectorXd& a, const VectorXd& b) {
@@ -294,7 +327,7 @@ TEST(design_knows_a_constant_column) {
 // The survey of a column and its product.
 Design::Survey survey(const Design& view, int j) {
   const VectorXd v = VectorXd::LinSpaced(view.rows(), -1, 2);
-  const Design::Survey seen = view.survey(j, v, view.nuisance_part(v));
+  const Design::Survey seen = view.survey(j, v);
   CHECK_NEAR(seen.dot, view.dot(j, v), 1e-13 * (1 + seen.plain * v.norm()));
   return seen;
 }
@@ -367,9 +400,9 @@ TEST(design_tells_large_numbers_from_none) {
         weights[at] = last;
         for (Design view : {dense(x), columns.design()}) {
           view.use_rows(weights);
-          const VectorXd v = VectorXd::Zero(n), none;
-          CHECK(view.survey(0, v, none).finite);
-          CHECK(!view.survey(1, v, none).finite && !view.survey(2, v, none).finite);
+          const VectorXd v = VectorXd::Zero(n);
+          CHECK(view.survey(0, v).finite);
+          CHECK(!view.survey(1, v).finite && !view.survey(2, v).finite);
         }
       }
     }
@@ -425,4 +458,209 @@ TEST(design_removes_nuisance_effects) {
       check_view(view, -scaled, random, 1e4);
     }
   }
+}
+
+namespace {
+
+// The estimates of one column before they are shrunk, by the normal equations of all indicators and
+// covariates together.
+struct SiteFit {
+  VectorXd locations, spreads, slopes;  // relative to mean and sd
+  double mean = 0, sd = 0;
+};
+
+// Without a scale at some site a column stays as it is: sd is 0.
+bool varies_at_all_sites(const VectorXd& x, const n2gfl::Sites& sites) {
+  for (int s = 0; s < sites.count; ++s) {
+    double low = testing::kInfinity, high = -low;
+    for (std::size_t i = 0; i < sites.used.size(); ++i) {
+      if (!sites.used[i] || sites.of_row[i] != s) continue;
+      low = std::min(low, x[static_cast<int>(i)]);
+      high = std::max(high, x[static_cast<int>(i)]);
+    }
+    if (low == high) return false;
+  }
+  return true;
+}
+
+SiteFit fit_sites(const VectorXd& x, const n2gfl::Sites& sites) {
+  if (!varies_at_all_sites(x, sites)) return {};
+  const int n = static_cast<int>(x.size()), count = sites.count, r = sites.reference;
+  const int q = static_cast<int>(sites.preserved.cols());
+  MatrixXd design = MatrixXd::Zero(n, count + q);
+  VectorXd sizes = VectorXd::Zero(count), y = VectorXd::Zero(n);
+  for (int i = 0; i < n; ++i) {
+    if (!sites.used[static_cast<std::size_t>(i)]) continue;
+    const int s = sites.of_row[static_cast<std::size_t>(i)];
+    design(i, s) = 1;
+    design.row(i).tail(q) = sites.preserved.row(i);
+    y[i] = x[i];
+    ++sizes[s];
+  }
+  const VectorXd b = (design.transpose() * design).ldlt().solve(design.transpose() * y);
+  const VectorXd rest = y - design * b;
+  VectorXd squares = VectorXd::Zero(count);
+  for (int i = 0; i < n; ++i)
+    for (int s = 0; s < count; ++s) squares[s] += design(i, s) * rest[i] * rest[i];
+  SiteFit fit;
+  fit.mean = r >= 0 ? b[r] : b.head(count).dot(sizes) / sizes.sum();
+  fit.sd = std::sqrt(r >= 0 ? squares[r] / sizes[r] : squares.sum() / sizes.sum());
+  fit.locations = (b.head(count).array() - fit.mean) / fit.sd;
+  fit.spreads = squares.array() / (sizes.array() - 1) / (fit.sd * fit.sd);
+  fit.slopes = b.tail(q);
+  return fit;
+}
+
+// What ComBat makes of x, from the posterior of every site.
+MatrixXd without_sites(const MatrixXd& x, const n2gfl::Sites& sites) {
+  const int d = static_cast<int>(x.cols());
+  std::vector<SiteFit> fits;
+  for (int j = 0; j < d; ++j) fits.push_back(fit_sites(x.col(j), sites));
+  MatrixXd clean = x;
+  for (int s = 0; s < sites.count; ++s) {
+    if (s == sites.reference) continue;
+    double n = 0;
+    for (std::size_t i = 0; i < sites.used.size(); ++i) n += sites.used[i] && sites.of_row[i] == s;
+    std::vector<double> g, d2;
+    for (int j = 0; j < d; ++j)
+      if (fits[static_cast<std::size_t>(j)].sd > 0) {
+        g.push_back(fits[static_cast<std::size_t>(j)].locations[s]);
+        d2.push_back(fits[static_cast<std::size_t>(j)].spreads[s]);
+      }
+    const auto mean = [](const std::vector<double>& v) {
+      return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+    };
+    const auto variance = [&](const std::vector<double>& v) {
+      double sum = 0;
+      for (double value : v) sum += (value - mean(v)) * (value - mean(v));
+      return sum / static_cast<double>(v.size() - 1);
+    };
+    const double gm = mean(g), t2 = variance(g), dm = mean(d2), s2 = variance(d2);
+    const double a = (2 * s2 + dm * dm) / s2, b = (dm * s2 + dm * dm * dm) / s2;
+    std::vector<double> g_old = g, d_old = d2;
+    double change = 1;
+    while (change > 1e-4) {
+      change = 0;
+      for (std::size_t k = 0; k < g.size(); ++k) {
+        const double g_new = (t2 * n * g[k] + d_old[k] * gm) / (t2 * n + d_old[k]);
+        const double squares = (n - 1) * d2[k] + n * (g[k] - g_new) * (g[k] - g_new);
+        const double d_new = (squares / 2 + b) / (n / 2 + a - 1);
+        change = std::max({change, std::fabs(g_new - g_old[k]) / g_old[k],
+                           std::fabs(d_new - d_old[k]) / d_old[k]});
+        g_old[k] = g_new;
+        d_old[k] = d_new;
+      }
+    }
+    std::size_t k = 0;
+    for (int j = 0; j < d; ++j) {
+      const SiteFit& fit = fits[static_cast<std::size_t>(j)];
+      if (!(fit.sd > 0)) continue;
+      for (int i = 0; i < x.rows(); ++i) {
+        if (sites.of_row[static_cast<std::size_t>(i)] != s) continue;
+        const double kept = fit.mean + sites.preserved.row(i).dot(fit.slopes);
+        clean(i, j) = kept + (x(i, j) - kept - fit.sd * g_old[k]) / std::sqrt(d_old[k]);
+      }
+      ++k;
+    }
+  }
+  return clean;
+}
+
+}  // namespace
+
+TEST(design_scales_rows) {
+  Random random(20);
+  for (int round = 0; round < 10; ++round) {
+    const int n = 3 + below(random, 20);
+    const Stored stored(half_empty(random, n, 5));
+    const VectorXd factors = uniform_vector(random, n, 0.1, 4);
+    const MatrixXd meant = factors.asDiagonal() * stored.doubles;
+    VectorXd weights = VectorXd::Ones(n);
+    weights[1] = 0;
+    for (Design view : {stored.dense(), stored.single(), stored.sparse()}) {
+      view.scale_rows(factors);
+      check_view(view, meant, random);
+      view.use_rows(weights);
+      for (int j = 0; j < 5; ++j) {
+        VectorXd used = meant.col(j);
+        used[1] = 0;
+        CHECK_NEAR(survey(view, j).plain, used.norm(), 1e-13);
+      }
+    }
+  }
+}
+
+// Scaled rows, without effects of sites and covariates, standardised and mirrored, against plain
+// algebra step by step.
+TEST(design_removes_effects_of_sites) {
+  Random random(21);
+  for (int round = 0; round < 20; ++round) {
+    const int n = 13 + below(random, 30), q = below(random, 3), reference = below(random, 4) - 1;
+    const Stored stored(half_empty(random, n, 6));
+    const n2gfl::Sites sites = some_sites(random, n, q, reference);
+    const VectorXd factors = uniform_vector(random, n, 0.5, 2);
+    const MatrixXd z = uniform_matrix(random, n, 2, -1, 1), p = uniform_matrix(random, 2, n, -1, 1);
+    VectorXd omega = uniform_vector(random, n, 0.1, 2);
+    omega /= omega.sum();
+    const MatrixXd clean = without_sites(stored.doubles, sites);
+    const MatrixXd scaled = factors.asDiagonal() * stored.doubles;
+    const MatrixXd both = without_sites(scaled, sites), left = both - z * (p * both);
+    MatrixXd last = left;
+    for (int j = 0; j < last.cols(); ++j) {
+      const double mean = omega.dot(left.col(j));
+      const double sd = std::sqrt(omega.dot((left.col(j).array() - mean).square().matrix()));
+      last.col(j) *= sd > 1e-13 * std::fabs(mean) ? -1 / sd : 0;
+    }
+    Poll poll;
+    for (Design view : {stored.dense(), stored.single(), stored.sparse()}) {
+      Design alone = view;
+      alone.harmonise(sites, 1, poll);
+      check_view(alone, clean, random, 1e3);
+      view.scale_rows(factors);
+      view.harmonise(sites, 2, poll);
+      check_view(view, both, random, 1e3);
+      view.deconfound(z, p);
+      check_view(view, left, random, 1e4);
+      view.standardise(omega);
+      view.mirror();
+      check_view(view, last, random, 1e5);
+    }
+  }
+}
+
+TEST(design_estimates_sites_from_the_used_rows_only) {
+  Random random(22);
+  const int n = 40;
+  MatrixXd x = uniform_matrix(random, n, 5, -1, 3);
+  const n2gfl::Sites sites = some_sites(random, n, 2);
+  Poll poll;
+  Design before = dense(x);
+  before.harmonise(sites, 1, poll);
+  MatrixXd other = x;
+  for (int i = 0; i < n; ++i)
+    if (!sites.used[static_cast<std::size_t>(i)]) other.row(i).setConstant(1e9);
+  Design after = dense(other);
+  after.harmonise(sites, 1, poll);
+  for (int j = 0; j < 5; ++j) {
+    CHECK(before.sites()->scale(j) == after.sites()->scale(j));
+    CHECK(before.sites()->shift(j) == after.sites()->shift(j));
+    CHECK(before.sites()->slopes(j) == after.sites()->slopes(j));
+  }
+}
+
+TEST(design_leaves_columns_that_do_not_vary_within_a_site) {
+  Random random(23);
+  const int n = 30;
+  MatrixXd x = uniform_matrix(random, n, 4, -1, 3);
+  const n2gfl::Sites sites = some_sites(random, n, 0);
+  for (int i = 0; i < n; ++i)
+    if (sites.of_row[static_cast<std::size_t>(i)] == 1) x(i, 2) = 0.1;
+  Poll poll;
+  Design view = dense(x);
+  view.harmonise(sites, 1, poll);
+  check_view(view, without_sites(x, sites), random, 1e3);
+  CHECK(view.sites()->scale(2) == VectorXd::Ones(3) && view.sites()->shift(2).isZero(0));
+  x.rightCols(3).setConstant(0.1);
+  view = dense(x);
+  CHECK_THROWS(view.harmonise(sites, 1, poll));
 }

@@ -151,6 +151,23 @@ TEST(float_columns_after_deconfounding) {
   check_floats(design, equal_weights(), false);
 }
 
+TEST(float_columns_of_scaled_rows_without_effects_of_sites) {
+  Random random(6);
+  const MatrixXd x = random_columns();
+  n2gfl::Sites sites;
+  sites.count = 3;
+  for (int i = 0; i < kRows; ++i) sites.of_row.push_back(i % 3);
+  sites.used.assign(kRows, true);
+  sites.preserved = uniform_matrix(random, kRows, 1, -1, 1);
+  Design design = dense(x);
+  design.scale_rows(testing::uniform_vector(random, kRows, 0.5, 2));
+  check_floats(design, equal_weights(), true);
+  n2gfl::Poll poll;
+  design.harmonise(sites, 1, poll);
+  check_floats(design, equal_weights(), true);
+  check_floats(design, equal_weights(), false);
+}
+
 TEST(float_columns_that_are_constant) {
   MatrixXd x = random_columns();
   x.col(3).setConstant(2);

@@ -15,7 +15,8 @@ test_that("a fit has the parts that its help page lists", {
   expect_s3_class(fit, "n2gfl")
   expect_named(fit, c("a0", "gamma", "beta", "grid", "nulldev", "npasses", "nobs", "rows",
                       "dim", "classnames", "family", "sign", "penalty", "penalty.factor", "control",
-                      "offset", "weighted", "call", "graph", "space", "coding", "deconfound"))
+                      "offset", "weighted", "call", "graph", "space", "coding", "deconfound",
+                      "scale", "harmonize"))
   expect_gte(fit$npasses, 1)  # the null fit's gradient
   expect_s4_class(fit$beta, "dgCMatrix")
   expect_identical(dim(fit$beta), c(8L, 6L))

@@ -1,7 +1,12 @@
 // A view of X, whatever the storage of its values. X is never copied, centred or scaled in memory:
-// scaling and the mirroring for sign = "nonpositive" are applied on the fly. The same holds for
-// nuisance effects: after deconfound() the view is X - Z P X, that is, x_j - Z b_j for column j,
-// with b_j = P x_j stored. Copies of a view share the storage.
+// all that follows is applied on the fly. Each step works on what the steps before it have made of
+// X, so they must be called in this order; each of them may be left out:
+//   scale_rows()    row i times f_i
+//   harmonise()     row i of site s times scale_sj, plus a shift: see site_effects.hpp
+//   deconfound()    X - Z P X, that is, x_j - Z b_j for column j, with b_j = P x_j stored
+//   standardise()   column j divided by its standard deviation
+//   mirror()        all of it times -1, for sign = "nonpositive"
+// Copies of a view share the storage.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "data/site_effects.hpp"
 #include "data/storage.hpp"
 #include "parallel.hpp"
 #include "poll.hpp"
@@ -34,10 +40,18 @@ class Design {
   double counted_rows() const { return counted_rows_; }  // rows with weight
   double scale(int j) const { return scale_.size() > 0 ? mirror_ * scale_[j] : mirror_; }
 
+  // What harmonise() has estimated, or null.
+  const SiteEffects* sites() const { return sites_.get(); }
+
   // The b_j as columns; empty if no nuisance effects are removed.
   const MatrixXd& effects() const { return effects_; }
 
   void mirror() { mirror_ = -mirror_; }
+
+  void scale_rows(const VectorXd& factors) { factors_ = factors; }
+
+  // Removes what the effects of the sites are in the rows that `sites` says to use.
+  void harmonise(Sites sites, int threads, Poll& poll);
 
   // Z: rows x q, P: q x rows. Rows in which P is zero do not influence what is removed.
   void deconfound(const MatrixXd& nuisance, const MatrixXd& estimator);
@@ -49,12 +63,20 @@ class Design {
   // Divides columns by their weighted standard deviation; a constant column becomes zero.
   void standardise(const VectorXd& omega);
 
-  double dot(int j, const VectorXd& v) const { return dot(j, v, nuisance_part(v)); }
+  // What products of one v with many columns share.
+  struct Shared {
+    VectorXd scaled;    // v times the factors of the rows; empty if there are none
+    VectorXd sites;     // sums for the shifts of the sites
+    VectorXd nuisance;  // Z'v
+  };
+  Shared shared(const VectorXd& v) const;
 
-  // The same for many columns and one v, whose nuisance_part() is passed as `part`.
-  double dot(int j, const VectorXd& v, const VectorXd& part) const {
+  double dot(int j, const VectorXd& v) const { return dot(j, v, shared(v)); }
+
+  // The same for many columns and one v, whose shared() is passed.
+  double dot(int j, const VectorXd& v, const Shared& shared) const {
     dots_.add(1);
-    return seen_dot(j, storage_->dot(j, v), part);
+    return seen_dot(j, stored_dot(j, v, shared), shared);
   }
 
   // The number of passes over all columns in products with a vector: X'v counts as one.
@@ -68,15 +90,17 @@ class Design {
   // `centred`. Rows without weight are zero.
   void copy_column(int j, bool centred, double factor, float* out, int length) const;
 
-  // Z'v; empty if no nuisance effects are removed.
-  VectorXd nuisance_part(const VectorXd& v) const;
-
   // out += factor * column j
   void add(int j, double factor, VectorXd& out) const {
     factor *= scale(j);
-    if (deconfounded()) out.noalias() -= nuisance_ * (factor * effects_.col(j));
-    storage_->add(j, factor, out);
+    if (is_plain()) return storage_->add(j, factor, out);
+    add_shifts(j, factor, out);
+    if (!has_factors()) return storage_->add(j, factor, out);
+    storage_->add_weighted(j, factor, row_factors(j), out);
   }
+
+  // Column j before it is standardised and mirrored.
+  VectorXd expanded(int j) const;
 
   // out += the sum of the columns
   void add_sum(const std::vector<int>& columns, VectorXd& out, Poll& poll) const;
@@ -86,21 +110,18 @@ class Design {
 
   // out[k] += factor * column j at rows[k]; `slot` maps every row to its k, or to -1.
   void add_at(int j, double factor, const std::vector<int>& rows, const std::vector<int>& slot,
-              double* out) const {
-    storage_->add_at(j, factor * scale(j), rows, slot, out);
-  }
+              double* out) const;
 
   // out += factor * h * column j, entry by entry
   void add_weighted(int j, double factor, const VectorXd& h, VectorXd& out) const {
-    factor *= scale(j);
-    if (deconfounded()) out.array() -= h.array() * (nuisance_ * (factor * effects_.col(j))).array();
-    storage_->add_weighted(j, factor, h, out);
+    if (is_plain()) return storage_->add_weighted(j, factor * scale(j), h, out);
+    out.array() += factor * scale(j) * h.array() * expanded(j).array();
   }
 
   // sum_i h_i x_ij^2
   double weighted_square(int j, const VectorXd& h) const {
-    const double square = deconfounded() ? expanded(j).cwiseAbs2().dot(h)
-                                         : storage_->weighted_square(j, h);
+    const double square = is_plain() ? storage_->weighted_square(j, h)
+                                     : expanded(j).cwiseAbs2().dot(h);
     return scale(j) * scale(j) * square;
   }
 
@@ -114,12 +135,12 @@ class Design {
   // Calls seen(j, survey) for every column, by several threads.
   template <class Seen>
   void survey_all(const VectorXd& v, int threads, Poll& poll, const Seen& seen) const {
-    const VectorXd part = nuisance_part(v);
+    const Shared shared = this->shared(v);
     in_batches(cols(), threads, poll, [&](int begin, int end) {
       std::array<Storage::Moments, kMostInBatch> stored;
-      moments(begin, end, v, stored.data());
+      moments(begin, end, v, shared, stored.data());
       for (int j = begin; j < end; ++j)
-        seen(j, survey(j, stored[static_cast<std::size_t>(j - begin)], part));
+        seen(j, survey(j, stored[static_cast<std::size_t>(j - begin)], shared));
     });
   }
 
@@ -132,10 +153,11 @@ class Design {
     bool finite;     // all values are finite
   };
 
-  Survey survey(int j, const VectorXd& v, const VectorXd& part) const {
+  Survey survey(int j, const VectorXd& v) const {
+    const Shared shared = this->shared(v);
     Storage::Moments stored;
-    moments(j, j + 1, v, &stored);
-    return survey(j, stored, part);
+    moments(j, j + 1, v, shared, &stored);
+    return survey(j, stored, shared);
   }
 
  private:
@@ -163,16 +185,34 @@ class Design {
 
   void products(const ColumnList& columns, const VectorXd& v, VectorXd& out, int threads,
                 Poll& poll) const;
-  void moments(int begin, int end, const VectorXd& v, Storage::Moments* out) const;
-  Survey survey(int j, const Storage::Moments& moments, const VectorXd& part) const;
+  void moments(int begin, int end, const VectorXd& v, const Shared& shared,
+               Storage::Moments* out) const;
+  Survey survey(int j, const Storage::Moments& moments, const Shared& shared) const;
 
-  // x_j'v of the view, from that of the column as it is stored.
-  double seen_dot(int j, double stored, const VectorXd& part) const {
-    return scale(j) * (deconfounded() ? stored - effects_.col(j).dot(part) : stored);
-  }
+  // Before scaling and mirroring, column j is the stored one, if is_plain(); otherwise the stored
+  // one times row_factors(), if has_factors(), plus its shifts.
+  bool is_plain() const { return !has_factors() && !deconfounded(); }
+  bool has_factors() const { return factors_.size() > 0 || sites_; }
   bool deconfounded() const { return effects_.size() > 0; }
-  VectorXd expanded(int j) const;
+  VectorXd row_factors(int j) const;
+  void add_shifts(int j, double factor, VectorXd& out) const;
   double deviation(int j, const VectorXd& omega) const;
+
+  // x_j'v of the column as it is stored, times the factors of the rows.
+  double stored_dot(int j, const VectorXd& v, const Shared& shared) const {
+    const VectorXd& scaled = shared.scaled.size() > 0 ? shared.scaled : v;
+    if (!sites_) return storage_->dot(j, scaled);
+    VectorXd of_sites = scaled;
+    sites_->scale_rows(j, of_sites);
+    return storage_->dot(j, of_sites);
+  }
+
+  // x_j'v of the view, from stored_dot().
+  double seen_dot(int j, double stored, const Shared& shared) const {
+    if (sites_) stored += sites_->shift_dot(j, shared.sites);
+    if (deconfounded()) stored -= effects_.col(j).dot(shared.nuisance);
+    return scale(j) * stored;
+  }
 
   std::shared_ptr<const Storage> storage_;
   double mirror_ = 1.0;
@@ -180,6 +220,8 @@ class Design {
   VectorXd scale_;
   VectorXd used_;                // 1 where a row has weight, else 0; empty if all rows have
   double counted_rows_;          // number of rows with weight
+  VectorXd factors_;             // of the rows; empty if there are none
+  std::shared_ptr<const SiteEffects> sites_;
   MatrixXd nuisance_, effects_;  // Z, and the b_j as columns
 };
 

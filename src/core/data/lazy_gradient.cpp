@@ -16,7 +16,7 @@ LazyGradient::LazyGradient(const Model& model)
 void LazyGradient::set_residual(const VectorXd& residual) {
   residual_ = &residual;
   if (epoch_ > 0 && past_.col(slot(epoch_)) == residual) return;
-  nuisance_part_ = model_->x.nuisance_part(residual);
+  shared_ = model_->x.shared(residual);
   ++epoch_;
   past_.col(slot(epoch_)) = residual;
   for (int k = 0; k < kKept; ++k)

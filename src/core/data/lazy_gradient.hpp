@@ -37,7 +37,7 @@ class LazyGradient {
   // May be called for different columns at the same time. Does not poll: the caller does.
   double operator()(int i) {
     if (known(i)) return values_[i];
-    values_[i] = model_->x.dot(i, *residual_, nuisance_part_);
+    values_[i] = model_->x.dot(i, *residual_, shared_);
     stamp_[i] = 2 * epoch_;
     return values_[i];
   }
@@ -113,7 +113,8 @@ class LazyGradient {
 
   const Model* model_;
   const VectorXd* residual_ = nullptr;
-  VectorXd values_, nuisance_part_;
+  VectorXd values_;
+  Design::Shared shared_;
   std::vector<int> stamp_;
   MatrixXd past_;                    // the last residuals
   std::vector<double> distance_to_;  // from the residual to these

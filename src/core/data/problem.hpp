@@ -74,6 +74,9 @@ class Problem {
   // The statistics come from the gradient and the norms that the model has already.
   Effects strong_effects(double least) const;
 
+  // What was estimated of the effects of sites, or null.
+  const SiteEffects* sites() const { return design_.sites(); }
+
   // Products X'v so far, counted in whole passes over X.
   double passes() const { return design_.passes(); }
 
