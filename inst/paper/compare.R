@@ -15,7 +15,7 @@ comparison_tasks <- list(
 # `n`: other class sizes than the task's. `treatments`: for each task those to compare.
 comparison_settings <- function(cohorts, voxel_size = 8, nfolds = 10, n = NULL,
                                 tasks = names(comparison_tasks),
-                                treatments = names(available_treatments())) {
+                                treatments = names(image_treatments)) {
   list(cohorts = cohorts, voxel_size = voxel_size, nfolds = nfolds, n = n, tasks = tasks,
        treatments = treatments)
 }
@@ -67,14 +67,9 @@ compared_models <- function() {
 cv_model <- function(...) {
   settings <- list(...)
   run <- function(cohort, treatment) {
-    x <- cohort$x
-    if (!takes_argument("scale")) {
-      x <- scaled_images(x, treatment)
-      treatment$scale <- NULL
-    }
     set.seed(cohort$seed)
     cv <- quietly(do.call(n2gfl::cv.n2gfl, c(
-      list(x, cohort$y, cohort$graph, family = "binomial", data = cohort$data,
+      list(cohort$x, cohort$y, cohort$graph, family = "binomial", data = cohort$data,
            foldid = cohort$foldid, nested = TRUE), settings, treatment
     )))
     choices <- c(stable = "stable", min = "min")

@@ -11,30 +11,17 @@ image_treatments <- list(
   harmonized = list(covariates = ~ sex, harmonize = ~ site, preserve = ~ sex)
 )
 
-takes_argument <- function(name) name %in% names(formals(n2gfl::n2gfl))
-
-# Those that this version of n2gfl() can do.
-available_treatments <- function() {
-  can <- vapply(image_treatments, function(treatment) {
-    all(vapply(setdiff(names(treatment), "scale"), takes_argument, NA))
-  }, NA)
-  image_treatments[can]
-}
-
 # The images of all rows, N x d, as they are for a model that is trained with the rows in `train`
 # (logical). The columns of cohort$data have `global`, the mean of each image.
 treated_images <- function(cohort, treatment, train) {
-  x <- scaled_images(cohort$x, treatment)
+  x <- cohort$x
+  # Nothing is estimated from other images.
+  if (identical(treatment$scale, "mean")) x <- x / rowMeans(x)
   if (!is.null(treatment$harmonize)) {
     site <- stats::model.frame(treatment$harmonize, cohort$data)[[1]]
     x <- combat(x, site, coded_variables(treatment$preserve, cohort$data), train)
   }
   without_effects(x, coded_variables(treatment$covariates, cohort$data), train)
-}
-
-# Each image divided by its own mean: nothing is estimated from other images.
-scaled_images <- function(x, treatment) {
-  if (identical(treatment$scale, "mean")) x / rowMeans(x) else x
 }
 
 coded_variables <- function(formula, data) {
