@@ -49,7 +49,9 @@ run_only_comparison <- function(size = "small", folder = file.path("out", "paper
 copy_results <- function(folder = file.path("out", "paper"), to = file.path(home, "results")) {
   tables <- c("table1", "table2", "table3", "settings", "comparison", "comparison_settings")
   files <- file.path(folder, paste0(tables, ".csv"))
-  file.copy(files[file.exists(files)], to, overwrite = TRUE)
+  files <- files[file.exists(files)]
+  file.copy(files, to, overwrite = TRUE)
+  message("Copied to ", to, ": ", paste(basename(files), collapse = ", "))
 }
 
 main <- function(arguments) {
