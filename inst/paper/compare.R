@@ -189,12 +189,8 @@ cell_file <- function(folder, task, cohort, treatment, model) {
   file.path(folder, gsub("[ ,]+", "_", parts))
 }
 
-# Every cell is one file in `folder`; existing files are not computed again. MC_CORES says how many
-# run at once.
-run_comparison <- function(folder, set, models = compared_models(),
-                           cores = if (.Platform$OS.type == "windows") 1 else {
-                             getOption("mc.cores", 2L)
-                           }) {
+# Every cell is one file in `folder`; existing files are not computed again.
+run_comparison <- function(folder, set, models = compared_models(), cores = paper_cores()) {
   folder <- file.path(folder, settings_name(set))
   dir.create(folder, recursive = TRUE, showWarnings = FALSE)
   for (cohort in seq_len(set$cohorts)) {
@@ -210,27 +206,10 @@ run_task <- function(folder, task, cohort, set, models, cores) {
   cells <- cells[!file.exists(cells$file), ]
   if (!nrow(cells)) return(invisible())
   data <- comparison_cohort(task, cohort, set)
-  failed <- parallel::mclapply(seq_len(nrow(cells)), function(k) {
-    cell <- cells[k, ]
-    tryCatch({
-      rows <- comparison_cell(data, image_treatments[[cell$treatment]], models[[cell$model]])
-      about <- data.frame(task = task, cohort = cohort, treatment = cell$treatment,
-                          model = cell$model)
-      write_whole(cbind(about, rows), cell$file)
-      message(basename(cell$file), ": ", round(rows$seconds[1]), " s")
-      NULL
-    }, error = conditionMessage)
-  }, mc.cores = cores, mc.preschedule = FALSE)
-  stop_failed(cells$file, failed)
-}
-
-# A worker that was killed leaves neither a file nor a message.
-stop_failed <- function(files, failed) {
-  lost <- which(!file.exists(files))
-  if (!length(lost)) return(invisible())
-  stop(paste0(basename(files[lost]), ": ", vapply(failed[lost], function(text) {
-    if (is.character(text)) text[1] else "its process ended"
-  }, ""), collapse = "\n"), call. = FALSE)
+  work_on_cells(cells, cores, function(cell) {
+    rows <- comparison_cell(data, image_treatments[[cell$treatment]], models[[cell$model]])
+    cbind(task = task, cohort = cohort, treatment = cell$treatment, model = cell$model, rows)
+  })
 }
 
 read_comparison <- function(folder) {
