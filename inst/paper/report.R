@@ -84,19 +84,24 @@ write_report <- function(folder, set) {
   settings <- data.frame(setting = c("cohorts a task", "limit a cell of Table 1 in s", "date"),
                          value = c(paste(unique(range(accuracy$cohorts)), collapse = " to "),
                                    set$limit, format(Sys.Date())))
-  tables <- list(table1 = cells, table2 = accuracy, table3 = stability, settings = settings)
-  for (name in names(tables)) {
-    utils::write.csv(tables[[name]], file.path(folder, paste0(name, ".csv")), row.names = FALSE)
-  }
+  write_tables(folder, list(table1 = cells, table2 = accuracy, table3 = stability,
+                            settings = settings))
   writeLines(c(
     "# The paper, reproduced", "", as_markdown(settings),
     section("Table 1: seconds (* = over the limit)", wide_table1(cells)),
     section("Table 1: gap to one lower bound, own gap, MB of the process",
             cells[c("method", "d", "gap", "own_gap", "peak")]),
     comparison_sections(accuracy, stability),
+    write_comparison(folder, set$comparison),
     section("Propositions, dual, errata", checks),
     "", paste0("![](", c("figure1", "figure2", "figure3", "proposition1"), ".png)")
   ), file.path(folder, "paper.md"))
+}
+
+write_tables <- function(folder, tables) {
+  for (name in names(tables)) {
+    utils::write.csv(tables[[name]], file.path(folder, paste0(name, ".csv")), row.names = FALSE)
+  }
 }
 
 section <- function(title, table) c("", paste("##", title), "", as_markdown(table))
@@ -110,4 +115,71 @@ comparison_sections <- function(accuracy, stability) {
     section("Table 3: stability at the most accurate parameters",
             long_table3(stability, "accurate")),
     section("Table 3: stability at matched sparsity", long_table3(stability, "matched")))
+}
+
+# ---- whole procedures ----------------------------------------------------------------------------
+
+# The tables of compare.R from the cells that there are, or NULL without any.
+comparison_tables <- function(folder, set) {
+  cells <- read_comparison(file.path(folder, settings_name(set)))
+  if (is.null(cells)) return(NULL)
+  list(comparison = comparison_table(cells), comparison_settings = comparison_about(cells, set))
+}
+
+# Writes them, and returns the sections of the report. All cells that there are count, also those of
+# a run that was stopped.
+write_comparison <- function(folder, set) {
+  tables <- comparison_tables(file.path(folder, "comparison"), set)
+  if (is.null(tables)) return(NULL)
+  write_tables(folder, tables)
+  procedure_sections(tables$comparison, tables$comparison_settings)
+}
+
+procedure_sections <- function(table, about) {
+  tasks <- unique(table$task)
+  c("", "## Whole procedures on the MNI cohorts", "", as_markdown(about),
+    section("Whole procedures: nested accuracy in %", wide_procedures(table)),
+    unlist(lapply(tasks, function(task) {
+      section(paste("Whole procedures:", task), long_procedures(table[table$task == task, ]))
+    })))
+}
+
+# "n2GFL", or "n2GFL, min" where lambda.min was taken instead of lambda.stable.
+procedure_name <- function(table) {
+  paste0(table$model, ifelse(table$choice == "min", ", min", ""))
+}
+
+# Accuracy: one row per task and treatment, one column per model.
+wide_procedures <- function(table) {
+  rows <- unique(table[c("task", "treatment")])
+  models <- unique(procedure_name(table))
+  text <- with_half(100 * table$accuracy, 100 * table$accuracy_half, 1)
+  key <- paste(table$task, table$treatment)
+  columns <- lapply(models, function(model) {
+    here <- procedure_name(table) == model
+    found <- text[here][match(paste(rows$task, rows$treatment), key[here])]
+    ifelse(is.na(found), "", found)
+  })
+  names(columns) <- models
+  data.frame(task = rows$task, images = rows$treatment, columns, row.names = NULL,
+             check.names = FALSE)
+}
+
+# All measures of one task. `gain`: percentage points of accuracy above n2GFL with lambda.stable.
+long_procedures <- function(table) {
+  short <- function(text) gsub("\\b0\\.", ".", text)
+  cell <- function(name, digits, times = 1) {
+    short(with_half(times * table[[name]], times * table[[paste0(name, "_half")]], digits))
+  }
+  range <- paste0(round(table$voxels), " (", table$least, "-", table$most, ")")
+  interval <- paste0(cell("nogueira", 2), " [", short(sprintf("%.2f", table$nogueira_lower)), ", ",
+                     short(sprintf("%.2f", table$nogueira_upper)), "]")
+  none <- is.na(table$voxels)
+  data.frame(images = table$treatment, model = procedure_name(table),
+             accuracy = cell("accuracy", 1, 100), gain = cell("gain", 1, 100),
+             AUC = cell("auc", 3), voxels = ifelse(none, "", range), mDC = cell("mdc", 2),
+             Nogueira = ifelse(is.na(table$nogueira), "", interval),
+             `Dice, dilated` = cell("dice_dilated", 2), `ES by fit` = cell("es_fit", 3),
+             `mDC top 50` = cell("mdc_top50", 2), sensitivity = cell("sensitivity", 2),
+             precision = cell("precision", 2), check.names = FALSE)
 }

@@ -5,17 +5,35 @@
 paper_tasks <- c("15ADNC", "30ADNC", "15MCINC")
 
 # One file per task and cohort in `folder`; existing files are not computed again.
-run_cohorts <- function(folder, cohorts, tasks = paper_tasks, ...) {
+run_cohorts <- function(folder, cohorts, tasks = paper_tasks, ..., cores = paper_cores()) {
   dir.create(folder, recursive = TRUE, showWarnings = FALSE)
-  for (cohort in seq_len(cohorts)) {
-    for (task in tasks) {
-      file <- file.path(folder, sprintf("%s-%02d.csv", task, cohort))
-      if (file.exists(file)) next
-      seconds <- system.time(result <- run_cohort(task, cohort, ...))[["elapsed"]]
-      write_whole(result, file)
-      message(basename(file), ": ", round(seconds), " s")
-    }
-  }
+  # The last task is the longest: it starts first, so that no core waits for it.
+  cells <- expand.grid(task = rev(tasks), cohort = seq_len(cohorts), stringsAsFactors = FALSE)
+  cells$file <- file.path(folder, sprintf("%s-%02d.csv", cells$task, cells$cohort))
+  work_on_cells(cells[!file.exists(cells$file), ], cores, function(cell) {
+    run_cohort(cell$task, cell$cohort, ...)
+  })
+}
+
+# MC_CORES says how many cells run at once.
+paper_cores <- function() if (.Platform$OS.type == "windows") 1 else getOption("mc.cores", 2L)
+
+# Writes the table that `work` returns for each row of `cells` to the row's file. The others go on
+# when one fails.
+work_on_cells <- function(cells, cores, work) {
+  failed <- parallel::mclapply(seq_len(nrow(cells)), function(k) {
+    tryCatch({
+      time <- system.time(write_whole(work(cells[k, ]), cells$file[k]))
+      message(basename(cells$file[k]), ": ", round(time[["elapsed"]]), " s")
+      NULL
+    }, error = conditionMessage)
+  }, mc.cores = cores, mc.preschedule = FALSE)
+  lost <- which(!file.exists(cells$file))
+  if (!length(lost)) return(invisible())
+  # A worker that was killed leaves neither a file nor a message.
+  stop(paste0(basename(cells$file[lost]), ": ", vapply(failed[lost], function(text) {
+    if (is.character(text)) text[1] else "its process ended"
+  }, ""), collapse = "\n"), call. = FALSE)
 }
 
 run_cohort <- function(task, cohort, ...) {

@@ -42,7 +42,8 @@ skip_without_documents <- function() {
   skip_if_not_installed("knitr")
 }
 
-for (name in c("get-started", "brain-images", "outcomes", "how-it-works", "inside", "paper")) {
+for (name in c("get-started", "brain-images", "which-map", "outcomes", "how-it-works", "inside",
+               "paper")) {
   test_that(paste("the visible code runs in a new session: vignette", name), {
     skip_without_documents()
     code <- visible_code(test_path("..", "..", "vignettes", paste0(name, ".Rmd")))
