@@ -105,8 +105,8 @@
 #' @param group A vector with one value per row of `x`: rows with the same value, such as a
 #'   subject's or a site's, stay in one fold.
 #' @param nrepeats How many times to draw folds and cross-validate, when `foldid` is `NULL`. More
-#'   than one steadies the choice of penalties: scores and stability are averaged over the repeats,
-#'   inside of outer folds as well.
+#'   than one steadies the choice of penalties: scores are averaged over the repeats, and stability
+#'   is measured over the folds of all repeats; inside of outer folds as well.
 #' @param nested Also compute an honest estimate of score and stability? See *Which penalties* and
 #'   *Stability of the procedure*.
 #' @param rule How `lambda.stable` is chosen, see [stable_rule()].
