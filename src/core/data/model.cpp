@@ -9,7 +9,7 @@ namespace n2gfl {
 
 namespace {
 
-constexpr double kRounding = 1e-15;
+constexpr double kRelative = 1e-15;
 
 double size_of(const VectorXd& residual) {
   const double norm = residual.norm();  // overflows where the means are beyond 1e154
@@ -42,11 +42,11 @@ Model::Model(const Design& design, Profile& loss, const Graph& g, VectorXd u, bo
 }
 
 double Model::rounding(const VectorXd& residual) const {
-  return kRounding * largest_norm * size_of(residual) + std::numeric_limits<double>::min();
+  return kRelative * largest_norm * size_of(residual) + std::numeric_limits<double>::min();
 }
 
 VectorXd Model::roundings(const VectorXd& residual) const {
-  return (kRounding * size_of(residual) * plain_norm).array() + std::numeric_limits<double>::min();
+  return (kRelative * size_of(residual) * plain_norm).array() + std::numeric_limits<double>::min();
 }
 
 }  // namespace n2gfl
