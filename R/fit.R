@@ -114,10 +114,9 @@
 #'   sum_j cov(x_j, m)^2 / var(m) > 0.6 sum_j var(x_j),}
 #' where the covariates' linear effects are removed from \eqn{x_j} and \eqn{m}, and `harmonize` and
 #' `deconfound` have been applied; of more than 4,096 features as many are used, evenly spread. What
-#' all features share then varies more than all the rest together. The size of the head and global
-#' atrophy explain less of grey matter: 10 to 25 percent of real cohorts, up to half of simulated
-#' ones. There is no such advice for fewer than 20 features or subjects, and none if `scale` or
-#' `global` is used.
+#' all features share then varies more than all the rest together. Without the warning a remedy may
+#' still help: compare nested accuracies. There is no such advice for fewer than 20 features or
+#' subjects, and none if `scale` or `global` is used.
 #'
 #' @section Sites:
 #' `harmonize = ~ site` removes the effects of sites (scanners, studies) on the location and the
