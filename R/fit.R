@@ -104,8 +104,8 @@
 #'   its training rows), so that the features keep their unit, whatever the unit of the numbers is.
 #'
 #' Dividing is right where the mean is nothing but a gain, as in PET. The mean of grey matter also
-#' falls with the atrophy of the whole brain, which is signal, and dividing removes it. The covariate
-#' is the milder remedy.
+#' falls with the atrophy of the whole brain, which is signal, and dividing removes it. The
+#' covariate is the milder remedy.
 #'
 #' With a sign constraint a warning (of class `n2gfl_scale_warning`, once in a call) names both
 #' remedies if the subjects' means \eqn{m} explain more than 60 percent of the variance of the
