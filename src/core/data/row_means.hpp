@@ -16,7 +16,8 @@ VectorXd row_means(const Design& x, Poll& poll);
 //
 //   sum_j cov(x_j, m)^2 / var(m)  /  sum_j var(x_j),
 //
-// 0 if nothing is left of m; and the smallest mean. Of many columns an even selection is enough.
+// 0 if nothing is left of m; and the smallest mean. Of many columns and rows an even selection is
+// enough: a fit must not wait for advice.
 struct RowMeanShare {
   double share = 0, smallest = 0;
 };
