@@ -1,8 +1,8 @@
 # Which rows of its grid a cross-validation chooses.
 
 # Adds to the fits of fit_round() or join_rounds() their scores, the rows within one standard error
-# of the best (`near`), and the rows that are chosen (`index`).
-choose_penalties <- function(cv, view, plan, how) {
+# of the best (`near`), and the rows that are chosen (`index`). `centre`: see choose_stable().
+choose_penalties <- function(cv, view, plan, how, centre = NULL) {
   measure <- how$measure
   links <- held_out_links(cv$folds, plan, length(cv$full$lambda1))
   scores <- repeat_scores(cv$folds, links, plan, view, measure)
@@ -11,7 +11,7 @@ choose_penalties <- function(cv, view, plan, how) {
   larger <- larger_is_better(measure)
   best <- best_row(score$cvm, cv$full, larger)
   near <- within_one_se(score, best, larger)
-  choice <- choose_stable(cv$full, score, stability, larger, how$rule)
+  choice <- choose_stable(cv$full, score, stability, larger, how$rule, how$usual, centre)
   index <- c(
     min = best, `1se` = sparsest_row(near, cv$full),
     es = choose_es(score$cvm, score$cvsd, as.data.frame(cv$full[c("lambda1", "lambda2", "df")]),
@@ -19,7 +19,8 @@ choose_penalties <- function(cv, view, plan, how) {
     stable = choice$row
   )
   c(cv[c("full", "folds", "es", "mdc")], list(links = links), score,
-    list(near = near, index = index, stable = choice[c("share", "reason")]))
+    list(near = near, index = index, stable = choice[c("share", "reason")],
+         centre = choice$centre))
 }
 
 # Ties go to the larger lambda2, then to the larger lambda1.
@@ -96,15 +97,18 @@ beyond <- function(values, least = 2) {
 #' 1. The score, its standard error and the logarithm of the estimation stability ([ES()] in its
 #'    "fit" form on centred `x`) are smoothed over the logarithms of both penalties, by local
 #'    regression ([stats::loess()]) with `span`.
-#' 2. A row counts by \eqn{\exp(-z^2 / 2)}{exp(-z^2 / 2)}, where \eqn{z} is by how many times
-#'    `within` standard errors its smooth score is worse than the best, and by
+#' 2. A row counts by the product of three weights. \eqn{\exp(-z^2 / 2)}{exp(-z^2 / 2)}, where
+#'    \eqn{z} is by how many times `within` standard errors its smooth score is worse than the best.
 #'    \eqn{ES^{-1/t}}{ES^(-1 / t)} with \eqn{t} = `tolerance`: a small tolerance prefers the most
-#'    stable rows more strictly. With `size.weight` \eqn{q}, \eqn{ES} is multiplied by the
-#'    \eqn{q}-th power of the number of features, which prefers small maps. Rows with \eqn{z > 2},
-#'    rows without features and rows with more than the share `max.share` of all features do not
-#'    count. A hard limit at one standard error would make the centre jump: rows would enter and
-#'    leave as a whole.
-#' 3. `lambda.stable` is the row that is closest to the weighted mean of their logarithms.
+#'    stable rows more strictly; with `size.weight` \eqn{q}, \eqn{ES} is multiplied by the
+#'    \eqn{q}-th power of the number of features, which prefers small maps. And a normal density of
+#'    the distance to the usual penalties, in decades, with the standard deviation `spread`: where
+#'    the data cannot tell penalties apart, the same ones are taken each time, and not those that
+#'    chance favours. Rows with \eqn{z > 2}, rows without features and rows with more than the share
+#'    `max.share` of all features do not count. A hard limit at one standard error would make the
+#'    centre jump: rows would enter and leave as a whole.
+#' 3. `lambda.stable` is at the weighted mean of their logarithms: a fit with these penalties, or
+#'    the closest row of a grid of your own.
 #'
 #' A map of all features is always stable, and says nothing about where an effect is. `max.share`
 #' keeps it out; if the most stable rows are larger than that, [print()] says so: the effect is
@@ -118,6 +122,10 @@ beyond <- function(values, least = 2) {
 #' @param tolerance How much less stable rows count, a positive number: see *Details*.
 #' @param size.weight How much small maps are preferred, a nonnegative number.
 #' @param max.share The largest share of all features that a map may have, at most 1.
+#' @param usual The usual penalties: `lambda1` and `lambda2` of this share of [lambda_max()] without
+#'   fusion.
+#' @param spread How strictly the usual penalties are preferred where the data cannot tell, in
+#'   decades; `Inf` for no preference.
 #' @param span Share of the rows of the grid that each point of the smooth surfaces is computed
 #'   from.
 #' @param ... Must be empty.
@@ -126,18 +134,21 @@ beyond <- function(values, least = 2) {
 #' @examples
 #' stable_rule(max.share = 0.25)
 #' @export
-stable_rule <- function(within = 0.75, tolerance = 0.1, size.weight = 0.05, max.share = 0.5,
-                        span = 0.5, ...) {
+stable_rule <- function(within = 1, tolerance = 0.15, size.weight = 0.05, max.share = 0.5,
+                        usual = 0.05, spread = 0.4, span = 0.5, ...) {
   check_empty_dots(...)
   within <- check_positive(within, "within")
   tolerance <- check_positive(tolerance, "tolerance")
   max.share <- check_share(max.share, "max.share")
+  usual <- check_share(usual, "usual")
+  if (!identical(spread, Inf)) spread <- check_positive(spread, "spread")
   span <- check_share(span, "span")
   if (!is_number(size.weight) || size.weight < 0 || size.weight == Inf) {
     stop_bad("`size.weight` must be a nonnegative number, not ", describe(size.weight), ".")
   }
   structure(list(within = within, tolerance = tolerance, size.weight = size.weight,
-                 max.share = max.share, span = span), class = "n2gfl_rule")
+                 max.share = max.share, usual = usual, spread = spread, span = span),
+            class = "n2gfl_rule")
 }
 
 check_rule <- function(rule) {
@@ -147,11 +158,13 @@ check_rule <- function(rule) {
   rule
 }
 
-# list(row, share, reason). `share` of the features is in the most stable map of those that are
-# accurate enough, whatever its size. `reason` is NULL, or why the row is not the centre of the
+# list(row, share, reason, centre). `share` of the features is in the most stable map of those that
+# are accurate enough, whatever its size. `reason` is NULL, or why the row is not the centre of the
 # stable ones: "no evidence" if no map is better than none, "size" if `max.share` ruled out all that
-# are accurate enough.
-choose_stable <- function(full, score, es, larger, rule) {
+# are accurate enough. `centre` is the position in the plane of penalties of which the row is the
+# closest, NULL if there is none; the one given is used if a row has been added there. `usual` is
+# from usual_penalties(), or NULL.
+choose_stable <- function(full, score, es, larger, rule, usual = NULL, centre = NULL) {
   sign <- if (larger) -1 else 1
   d <- nrow(full$beta)
   plane <- grid_plane(full$lambda1, full$lambda2)
@@ -167,13 +180,18 @@ choose_stable <- function(full, score, es, larger, rule) {
   }
   near <- which(z <= 2 & !empty & is.finite(unstable))
   if (!length(near)) return(list(row = best, share = full$nonzero[best] / d, reason = NULL))
-  most_stable <- near[which.min(unstable[near])]
+  share <- full$nonzero[near[which.min(unstable[near])]] / d
   small <- which(!empty & full$nonzero <= rule$max.share * d)
   inside <- intersect(near, small)
-  row <- if (length(inside)) centre_row(inside, z, unstable, plane, rule) else {
-    if (length(small)) small[which.min(loss[small])] else best
+  if (!length(inside)) {
+    row <- if (length(small)) small[which.min(loss[small])] else best
+    return(list(row = row, share = share, reason = "size"))
   }
-  list(row = row, share = full$nonzero[most_stable] / d, reason = if (!length(inside)) "size")
+  if (is.null(centre)) {
+    rarity <- if (is.null(usual)) 0 else rarity_of(plane, usual, max(full$lambda1), rule$spread)
+    centre <- weighted_centre(inside, z^2 / 2 + unstable / rule$tolerance + rarity, plane)
+  }
+  list(row = closest_row(inside, centre, plane), share = share, reason = NULL, centre = centre)
 }
 
 # The logarithm of ES on its smooth surface; NA where ES is not defined.
@@ -182,13 +200,33 @@ log_unstable <- function(es, nonzero, plane, rule) {
   smooth_over_grid(value, plane, rule$span) + rule$size.weight * log(pmax(nonzero, 1))
 }
 
-# The row closest to the weighted mean of the positions of `rows`; of two that are equally close the
-# one with the larger penalty.
-centre_row <- function(rows, z, unstable, plane, rule) {
-  weight <- plane$area[rows] * exp(-z[rows]^2 / 2) *
-    exp(-(unstable[rows] - min(unstable[rows])) / rule$tolerance)
-  x <- stats::weighted.mean(plane$x[rows], weight)
-  y <- stats::weighted.mean(plane$y[rows], weight)
-  distance <- (plane$x[rows] - x)^2 + (plane$y[rows] - y)^2
+# The weighted mean of the positions of `rows`, c(x, y). `penalty`: minus the logarithm of each
+# row's weight.
+weighted_centre <- function(rows, penalty, plane) {
+  weight <- plane$area[rows] * exp(min(penalty[rows]) - penalty[rows])
+  vapply(plane[rows, c("x", "y")], stats::weighted.mean, 1, weight)
+}
+
+# The penalties that are preferred where the data cannot tell, from start_facts() without fusion;
+# NULL if no map is possible.
+usual_penalties <- function(facts, rule) {
+  if (facts$lambda_max > 0) {
+    list(lambda1 = rule$usual * facts$lambda_max, lambda2 = rule$usual * facts$lambda_max)
+  }
+}
+
+rarity_of <- function(plane, usual, largest, spread) {
+  position <- c(x = log10(usual$lambda1), y = position_of_lambda2(usual$lambda2, largest))
+  (distance_to(position, plane) / spread)^2 / 2
+}
+
+# Of two rows that are equally close the one with the larger penalty.
+closest_row <- function(rows, centre, plane) {
+  distance <- distance_to(centre, plane[rows, ])
   rows[which(distance <= min(distance) * (1 + 1e-8))[1]]
+}
+
+# In decades.
+distance_to <- function(centre, plane) {
+  sqrt((plane$x - centre[["x"]])^2 + (plane$y - centre[["y"]])^2)
 }

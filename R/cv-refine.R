@@ -6,19 +6,21 @@
 # if one of them has rows within one standard error of the best, and between the lambda1 of a chosen
 # row and its neighbours. It ends when a round has not changed the chosen rows, or when `nlambda2`
 # paths are spent. What is added depends on the scores alone, so it is the same under every plan and
-# when a run is resumed, and it is repeated inside of outer folds.
+# when a run is resumed, and it is repeated inside of outer folds. The last fit is that of
+# lambda.stable itself, at the centre of the rows that the rule weighs.
 
 default_budget <- 12
 coarse_count <- 5       # positive lambda2 of the first round
 refining_rounds <- 3    # how many rounds the rest of the budget is spread over
 finest_ratio <- 1.5     # neighbouring lambda2 whose ratio is below this are close enough
+close_enough <- 0.02    # decades between the centre and a row that serves for it
 lowest_share <- 1e-4    # lambda1 is not extended below this share of the largest
 
 # What a search starts from: list(budget, spent, lambda2), or NULL if the user gave `lambda2`.
-start_search <- function(view) {
+# `largest` is the largest lambda2 of the sweep.
+start_search <- function(view, largest) {
   if (length(view$lambda2)) return(NULL)
   budget <- view$control$nlambda2
-  largest <- start_facts(view, 0)$lambda2_max
   count <- max(1, min(coarse_count, budget - 1))
   lambda2 <- c(geometric(largest, 0.01, count), if (budget > 1) 0)
   list(budget = budget, spent = length(lambda2), lambda2 = lambda2,
@@ -37,8 +39,12 @@ coarse_nlambda1 <- function(control) {
   if (control$nlambda1 < 3) control$nlambda1 else control$nlambda1 %/% 2 + 1
 }
 
-# How many paths a search may fit to one set of rows; one of the user's own counts as one.
-path_units <- function(problem) if (length(problem$lambda2)) 1 else problem$control$nlambda2
+# How many paths a search may fit to one set of rows, with the one at the centre; one of the user's
+# own counts as one.
+path_units <- function(problem) {
+  budget <- problem$control$nlambda2
+  if (length(problem$lambda2) || budget == 1) 1 else budget + 1
+}
 
 geometric <- function(first, ratio, count) {
   if (count == 1) first else first * ratio^((seq_len(count) - 1) / (count - 1))
@@ -167,6 +173,19 @@ denser_path <- function(row, cv, view) {
   open <- log(lower / upper) < 0.75 * log(coarse_step(view$control)) & lower <= near[2] &
     upper >= near[1]
   if (any(open)) list(lambda1 = sqrt(upper * lower)[open], lambda2 = rep(lambda2, sum(open)))
+}
+
+# The grid of the fit at the centre: one row, or the user's own lambda1; NULL if there is no centre,
+# or a row so close that another would change nothing.
+row_at_centre <- function(cv, view) {
+  full <- cv$full
+  plane <- grid_plane(full$lambda1, full$lambda2)
+  if (is.null(cv$centre) || min(distance_to(cv$centre, plane)) < close_enough) return(NULL)
+  centre <- penalties_at(cv$centre, full$lambda1)
+  own <- view$lambda1
+  if (!length(own)) return(centre)
+  if (centre$lambda2 %in% full$lambda2) return(NULL)
+  list(lambda1 = own, lambda2 = rep(centre$lambda2, length(own)))
 }
 
 # ---- rounds put together -------------------------------------------------------------------------

@@ -8,7 +8,7 @@
 # of nothing is far away: so a small number is added to it first.
 grid_plane <- function(lambda1, lambda2) {
   x <- log_position(lambda1)
-  y <- log10(lambda2 + without_effect * max(lambda1))
+  y <- position_of_lambda2(lambda2, max(lambda1))
   width <- function(position) {
     edges <- cell_edges(position)
     edges$right - edges$left
@@ -16,6 +16,15 @@ grid_plane <- function(lambda1, lambda2) {
   columns <- sort(unique(y))
   height <- width(columns)[match(y, columns)]
   data.frame(x = x, y = y, area = height * stats::ave(x, y, FUN = width))
+}
+
+position_of_lambda2 <- function(lambda2, largest) log10(lambda2 + without_effect * largest)
+
+# The penalties at a position in the plane of a grid with these lambda1.
+penalties_at <- function(centre, lambda1) {
+  nothing <- without_effect * max(lambda1)
+  lambda2 <- 10^centre[["y"]] - nothing
+  list(lambda1 = 10^centre[["x"]], lambda2 = if (lambda2 > nothing / 10) lambda2 else 0)
 }
 
 without_effect <- 0.003  # the share of the largest lambda1 below which lambda2 has no effect

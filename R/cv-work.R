@@ -5,8 +5,10 @@
 # itself in rounds, unless the user gave `lambda2`, see cv-refine.R. `how`: how predictions are
 # scored (`measure`) and how a map is chosen (`rule`).
 cross_validate <- function(view, plan, how, store = NULL, progress = NULL, alive = "") {
+  facts <- start_facts(view, 0)
+  how$usual <- usual_penalties(facts, how$rule)
   work <- list(plan = plan, how = how, store = store, progress = progress, alive = alive)
-  search <- start_search(view)
+  search <- start_search(view, facts$lambda2_max)
   if (is.null(search)) {
     return(choose_penalties(fit_round(view, work), view, plan, how))
   }
@@ -22,7 +24,20 @@ cross_validate <- function(view, plan, how, store = NULL, progress = NULL, alive
     search$spent <- search$spent + length(paths)
   }
   skip_pieces(progress, (search$budget - search$spent) * plan_size(plan))
-  cv
+  add_centre(cv, view, search, work)
+}
+
+# At last a fit at the centre itself, of which lambda.stable has been the closest row so far: between
+# the columns of the grid that row would jump from one to the other.
+add_centre <- function(cv, view, search, work) {
+  if (search$budget == 1) return(cv)
+  row <- row_at_centre(cv, view)
+  if (is.null(row)) {
+    skip_pieces(work$progress, plan_size(work$plan))
+    return(cv)
+  }
+  more <- fit_round(view, work, row, round = ", at the centre")
+  choose_penalties(join_rounds(cv, more), view, work$plan, work$how, cv$centre)
 }
 
 # One round: the fits to all rows (`full`) and without each fold (`folds`), at the rows of `grid` or

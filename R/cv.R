@@ -49,7 +49,12 @@
 #' they are within one standard error. It ends when a round does not change the two rows, or when
 #' the budget `nlambda2` is spent (12 paths, if it is not given; a path is one `lambda2`, or an
 #' addition to one). The columns of the grid are therefore not equally long; pictures take it as it
-#' is. With a `lambda2` of your own the grid is fixed.
+#' is. The last fit has the penalties of `lambda.stable` itself, the centre of the rows that
+#' [stable_rule()] weighs: the closest row of the grid would jump from column to column. With a
+#' `lambda2` of your own the grid is fixed, and `lambda.stable` is its row closest to the centre.
+#'
+#' With such a grid and a sign constraint it is also measured whether the subjects' means as a
+#' covariate would improve the score: see *Scale* in [n2gfl()].
 #'
 #' @section Stability of the procedure:
 #' The stability that [stability()] measures over the folds of a cross-validation belongs to fixed
@@ -115,8 +120,8 @@
 #'   others can write to only if you trust them: see *Parallel and interrupted runs*.
 #' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*. A
 #'   cross-validation counts the paths to fit: one to all rows, one for each fold and, if `nested`,
-#'   those of each outer fold, each as many times as `lambda2` has values when the package chooses
-#'   them.
+#'   those of each outer fold, each as many times as `lambda2` has values, and once more, when the
+#'   package chooses them.
 #' @return A list of class `n2gfl_cv`; L is the number of rows of `grid`.
 #'   \item{cvm, cvsd, cvup, cvlo}{Mean score, its standard error, and the mean plus and minus it,
 #'     one for each row of `grid`.}
@@ -129,6 +134,10 @@
 #'   \item{stable, rule}{What limited `lambda.stable`: a list with the `share` of the features that
 #'     the most stable of the accurate maps has, and the `reason` if there is no stable row (`"no
 #'     evidence"` for any map, or the `"size"` of all of them); the rule.}
+#'   \item{scale.check}{Where it was measured (see *The grid*) what the subjects' means as a covariate
+#'     would gain: a list with the best scores `without` and `with` them, the `gain` and its standard
+#'     error `se`, the `share` of the features' variance that the means explain, and whether a
+#'     warning `advised` it.}
 #'   \item{edge}{Which edges of the grid the best row lies on, and what to pass to extend it.}
 #'   \item{type.measure, name}{The measure and its label.}
 #'   \item{foldid}{The folds: a vector, or a matrix with one column per repeat.}
@@ -189,15 +198,19 @@ cv.n2gfl <- function(x, y, graph = NULL, ..., type.measure = "default", nfolds =
   check_plan(problem, plan, about)
   outer <- if (nested) new_plan("outer folds", plan$from)
   if (nested) check_plan(problem, outer, about)
-  pieces <- path_units(problem) * (plan_size(plan) + sum(plan_pieces(outer)))
+  measured <- has_scale_check(problem)
+  pieces <- path_units(problem) * (plan_size(plan) + sum(plan_pieces(outer))) +
+    measured * plan_size(plan)
   progress <- start_progress("Cross-validation", pieces, trace)
   on.exit(end_progress(progress), add = TRUE)
   cv <- cross_validate(problem_at(problem), plan, how, resumed$store, progress)
+  check <- if (measured) scale_check(cv, problem, plan, how, resumed$store, progress)
   warn_wrong_sign(cv$full$effects, problem)
-  warn_common_scale(problem)
+  advise_scale(check, problem, how)
   warn_not_converged(cv$full, problem$control)
   warn_folds_not_converged(cv$folds)
   object <- new_cv(cv, problem, plan$from$foldid, how, keep, call)
+  object$scale.check <- check
   if (nested) object$nested <- nested_cv(problem, outer, how, resumed$store, progress)
   object
 }

@@ -185,6 +185,9 @@ choice_notes <- function(object) {
     if (more) {
       paste0("lambda.1se has at most as many regions as lambda.min, but more features (",
              nonzero[["lambda.1se"]], " against ", nonzero[["lambda.min"]], ").")
+    },
+    if (isTRUE(object$scale.check$advised)) {
+      paste0(measured_scale_text(object$scale.check, object$name), ": see `scale` in ?n2gfl.")
     }
   )
 }

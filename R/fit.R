@@ -113,10 +113,16 @@
 #' \deqn{\sum_j \frac{\mathrm{cov}(x_j, m)^2}{\mathrm{var}(m)} > 0.6 \sum_j \mathrm{var}(x_j),}{
 #'   sum_j cov(x_j, m)^2 / var(m) > 0.6 sum_j var(x_j),}
 #' where the covariates' linear effects are removed from \eqn{x_j} and \eqn{m}, and `harmonize` and
-#' `deconfound` have been applied; of more than 4,096 features as many are used, evenly spread. What
-#' all features share then varies more than all the rest together. Without the warning a remedy may
-#' still help: compare nested accuracies. There is no such advice for fewer than 20 features or
-#' subjects, and none if `scale` or `global` is used.
+#' `deconfound` have been applied; of more than 128 features, or 256 subjects, as many are used,
+#' evenly spread. What all features share then varies more than all the rest together.
+#'
+#' [cv.n2gfl()] without `lambda2` does better than that: it measures what the mean as a covariate
+#' would gain. It fits one more path with it, at the `lambda2` of `lambda.min` and in the same folds,
+#' and warns if the best score is better by more than two standard errors of the difference between
+#' the folds' scores, whatever the share is (above 5 percent). If it is not, there is no warning.
+#'
+#' There is no advice for fewer than 20 features, or 20 subjects beyond the number of covariates, and
+#' none if `scale` or `global` is used.
 #'
 #' @section Sites:
 #' `harmonize = ~ site` removes the effects of sites (scanners, studies) on the location and the

@@ -6,11 +6,17 @@ refined <- function(case, ..., nlambda1 = 8, nlambda2 = 9) {
            nlambda2 = nlambda2, foldid = rep(1:4, length.out = nrow(case$x)), ...)
 }
 
+# The lambda2 of its paths; that of the fit at the centre has one row.
+path_lambda2 <- function(cv) {
+  rows <- table(factor(cv$grid$lambda2, unique(cv$grid$lambda2)))
+  unique(cv$grid$lambda2)[rows > 1]
+}
+
 test_that("the grid holds a coarse sweep and 0, and stays within its budget", {
   withr::local_seed(21)
   data <- cv_problem(n = 60)
   cv <- refined(data)
-  lambda2 <- unique(cv$grid$lambda2)
+  lambda2 <- path_lambda2(cv)
   largest <- 0.3 * lambda_max(data$x, data$y, data$graph)
   coarse <- c(largest * 10^-seq(0, 2, 0.5), 0)
   for (value in coarse) expect_true(any(abs(lambda2 - value) <= 1e-12 * value))
@@ -18,8 +24,8 @@ test_that("the grid holds a coarse sweep and 0, and stays within its budget", {
   expect_identical(order(-cv$grid$lambda2, -cv$grid$lambda1), seq_len(nrow(cv$grid)))
   expect_false(anyDuplicated(cv$grid[c("lambda1", "lambda2")]) > 0)
   # The first lambda1 of each path is the largest one.
-  first <- tapply(cv$grid$lambda1, cv$grid$lambda2, max)
-  expect_equal(rev(as.vector(first)), lambda_max(data$x, data$y, data$graph, lambda2),
+  first <- tapply(cv$grid$lambda1, cv$grid$lambda2, max)[as.character(lambda2)]
+  expect_equal(as.vector(first), lambda_max(data$x, data$y, data$graph, lambda2),
                tolerance = 1e-8)
   # Between two lambda2 the new one is their geometric mean.
   added <- lambda2[lambda2 > 0 & !vapply(lambda2, function(value) {
@@ -82,6 +88,31 @@ test_that("the grid grows beyond its largest lambda2 while that changes the map"
   expect_true(all(cv$grid$nonzero[top] %in% c(0, 20)) && all(cv$grid$df[top] <= 1))
 })
 
+test_that("lambda.stable is fitted at the centre of the rows that count, not at the closest one", {
+  withr::local_seed(30)
+  data <- cv_problem(n = 80)
+  cv <- refined(data, thresh = 1e-9)
+  row <- cv$index[["stable"]]
+  alone <- setdiff(unique(cv$grid$lambda2), path_lambda2(cv))
+  expect_identical(cv$grid$lambda2[row], alone)
+  expect_lte(cv$grid$gap[row], 1e-9)
+  # The rule gives this position from the rows that were there before.
+  before <- seq_len(nrow(cv$grid))[-row]
+  full <- c(cv$grid[before, c("lambda1", "lambda2", "nonzero")],
+            list(beta = cv$n2gfl.fit$beta[, before]))
+  score <- list(cvm = cv$cvm[before], cvsd = cv$cvsd[before])
+  rule <- stable_rule()
+  largest <- lambda_max(data$x, data$y, data$graph)
+  usual <- list(lambda1 = rule$usual * largest, lambda2 = rule$usual * largest)
+  centre <- choose_stable(full, score, cv$es[before, "fit"], FALSE, rule, usual)$centre
+  expect_equal(penalties_at(centre, full$lambda1),
+               as.list(cv$lambda.stable[c("lambda1", "lambda2")]), tolerance = 1e-12)
+  plane <- grid_plane(cv$grid$lambda1, cv$grid$lambda2)[row, ]
+  expect_equal(unlist(plane[c("x", "y")]), centre, tolerance = 1e-12)
+  # No fusion is no fusion, however small the number that stands for it.
+  expect_identical(penalties_at(c(x = -1, y = log10(without_effect * 1.05)), 1)$lambda2, 0)
+})
+
 test_that("a path whose end is chosen gets smaller lambda1, and chosen paths get closer ones", {
   withr::local_seed(25)
   x <- matrix(rnorm(200 * 10), 200)
@@ -97,7 +128,7 @@ test_that("a lambda1 or lambda2 of the user's own is kept", {
   withr::local_seed(26)
   data <- cv_problem(n = 60)
   cv <- refined(data, lambda1 = c(0.3, 0.1, 0.03))
-  expect_true(all(table(cv$grid$lambda2) == 3))
+  expect_true(all(table(cv$grid$lambda2) == 3))  # the centre's as well
   expect_identical(sort(unique(cv$grid$lambda1)), c(0.03, 0.1, 0.3))
   fixed <- refined(data, lambda2 = c(0.1, 0.01))
   expect_identical(unique(fixed$grid$lambda2), c(0.1, 0.01))
@@ -174,7 +205,8 @@ test_that("the progress of a search ends at its total", {
   data <- cv_problem(n = 40)
   shown <- capture_messages(refined(data, trace.it = 1, nested = TRUE))
   # 9 paths for all rows and 4 folds, and as many in each outer fold.
-  total <- 9 * (5 + 4 * 5)
+  # One more is for the fit at the centre.
+  total <- (9 + 1) * (5 + 4 * 5)
   expect_match(shown, paste("of", total), all = TRUE)
   expect_match(utils::tail(shown, 1), paste0(" ", total, " of ", total))
 })

@@ -55,6 +55,27 @@ test_that("rows count less the worse they are, and not at all beyond two standar
   expect_identical(stable_of(case)$row, 6L)
 })
 
+test_that("where the data cannot tell, the usual penalties are taken", {
+  case <- hand_made(rep(0, 30), rep(0.1, 30), rep(10, 30))
+  at <- function(usual, ...) {
+    choose_stable(case$full, case$score, case$es, FALSE, stable_rule(...), usual)$centre
+  }
+  grid <- as.data.frame(case$full[c("lambda1", "lambda2")])
+  corner <- grid[8, ]
+  plane <- grid_plane(grid$lambda1, grid$lambda2)
+  without <- at(NULL)
+  for (spread in c(0.05, 0.5)) expect_lt(distance_to(at(corner, spread = spread), plane[8, ]),
+                                         distance_to(without, plane[8, ]))
+  expect_equal(at(corner, spread = 0.01), unlist(plane[8, c("x", "y")]), tolerance = 1e-6)
+  expect_equal(at(corner, spread = Inf), without, tolerance = 1e-12)
+  # Not if the data can tell.
+  case$score$cvm[-30] <- 10
+  expect_equal(at(corner, spread = 0.1), unlist(plane[30, c("x", "y")]), tolerance = 1e-6)
+  expect_identical(usual_penalties(list(lambda_max = 2), stable_rule(usual = 0.1)),
+                   list(lambda1 = 0.2, lambda2 = 0.2))
+  expect_null(usual_penalties(list(lambda_max = 0), stable_rule()))
+})
+
 test_that("a global effect: the map that is everywhere is not chosen, and a sentence says why", {
   size <- ifelse(column_of(1), 100, 20)
   case <- hand_made(rep(0, 30), ifelse(column_of(1), 0.001, 0.1), size)
@@ -131,6 +152,8 @@ test_that("bad knobs are refused", {
   expect_error(stable_rule(span = 0), "`span` must be a number above 0 and at most 1, not 0")
   expect_error(stable_rule(within = -1), "`within`")
   expect_error(stable_rule(tolerance = 0), "`tolerance`")
+  expect_error(stable_rule(usual = 0), "`usual` must be a number above 0 and at most 1, not 0")
+  expect_error(stable_rule(spread = -Inf), "`spread` must be a positive number, not -Inf")
   expect_error(stable_rule(size.weight = -1), "`size.weight` must be a nonnegative number, not -1")
   x <- matrix(rnorm(200), 20)
   expect_error(cv.n2gfl(x, x[, 1], graph_chain(10), rule = list(within = 2)),

@@ -49,13 +49,13 @@ test_that("a gain is advised about, grey matter and noise are not", {
   withr::local_seed(11)
   p <- cohorts()
   expect_match(advice(p$pet, p$y), "`covariates = ~ global`.*scale = \"mean\".*grey matter")
-  expect_match(advice(p$offset, p$y), "add the mean to the covariates")
+  expect_match(advice(p$offset, p$y), "Add the mean to the covariates")
   expect_null(advice(p$`grey matter`, p$y))
   expect_null(advice(p$noise, p$y))
   expect_null(advice(matrix(stats::rnorm(100 * 1200), 100), p$y))
   expect_snapshot({
-    cat(scale_warning(0.876, TRUE), "\n")
-    cat(scale_warning(0.876, FALSE), "\n")
+    cat(scale_warning("The means explain 87 %", TRUE), "\n")
+    cat(scale_warning("The means explain 87 %", FALSE), "\n")
   })
 })
 
