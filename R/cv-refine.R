@@ -6,8 +6,8 @@
 # if one of them has rows within one standard error of the best, and between the lambda1 of a chosen
 # row and its neighbours. It ends when a round has not changed the chosen rows, or when `nlambda2`
 # paths are spent. What is added depends on the scores alone, so it is the same under every plan and
-# when a run is resumed, and it is repeated inside of outer folds. The last fit is that of
-# lambda.stable itself, at the centre of the rows that the rule weighs.
+# when a run is resumed, and it is repeated inside of outer folds. The last path of the budget goes
+# through the centre of the rows that the rule weighs, where lambda.stable is.
 
 default_budget <- 12
 coarse_count <- 5       # positive lambda2 of the first round
@@ -39,12 +39,8 @@ coarse_nlambda1 <- function(control) {
   if (control$nlambda1 < 3) control$nlambda1 else control$nlambda1 %/% 2 + 1
 }
 
-# How many paths a search may fit to one set of rows, with the one at the centre; one of the user's
-# own counts as one.
-path_units <- function(problem) {
-  budget <- problem$control$nlambda2
-  if (length(problem$lambda2) || budget == 1) 1 else budget + 1
-}
+# How many paths a search may fit to one set of rows; one of the user's own counts as one.
+path_units <- function(problem) if (length(problem$lambda2)) 1 else problem$control$nlambda2
 
 geometric <- function(first, ratio, count) {
   if (count == 1) first else first * ratio^((seq_len(count) - 1) / (count - 1))
@@ -53,7 +49,7 @@ geometric <- function(first, ratio, count) {
 # The paths to add in the next round: a list of list(lambda1, lambda2), empty if the search is over.
 # `cv` has been chosen from; `before` are the penalties that the round before it chose.
 paths_to_add <- function(cv, view, search, before) {
-  left <- search$budget - search$spent
+  left <- search$budget - search$spent - 1  # the last one goes through the centre
   if (is.null(search) || left < 1) return(list())
   edges <- edge_paths(cv, view, search)
   if (!length(edges) && identical(chosen_penalties(cv), before)) return(list())
@@ -175,17 +171,26 @@ denser_path <- function(row, cv, view) {
   if (any(open)) list(lambda1 = sqrt(upper * lower)[open], lambda2 = rep(lambda2, sum(open)))
 }
 
-# The grid of the fit at the centre: one row, or the user's own lambda1; NULL if there is no centre,
-# or a row so close that another would change nothing.
-row_at_centre <- function(cv, view) {
+# The path through the centre: NULL if the budget is spent, if there is no centre, if a row is so
+# close that another would change nothing, or if no map is left there.
+centre_path <- function(cv, view, search) {
+  if (search$spent >= search$budget || is.null(cv$centre)) return(NULL)
   full <- cv$full
   plane <- grid_plane(full$lambda1, full$lambda2)
-  if (is.null(cv$centre) || min(distance_to(cv$centre, plane)) < close_enough) return(NULL)
+  if (min(distance_to(cv$centre, plane)) < close_enough) return(NULL)
   centre <- penalties_at(cv$centre, full$lambda1)
-  own <- view$lambda1
-  if (!length(own)) return(centre)
-  if (centre$lambda2 %in% full$lambda2) return(NULL)
-  list(lambda1 = own, lambda2 = rep(centre$lambda2, length(own)))
+  column <- which.min(abs(plane$y - cv$centre[["y"]]))
+  if (abs(plane$y[column] - cv$centre[["y"]]) < close_enough) {
+    # That column is there already, and lacks only this row.
+    return(if (!length(view$lambda1)) list(lambda1 = centre$lambda1,
+                                           lambda2 = full$lambda2[column]))
+  }
+  path <- whole_path(centre$lambda2, view)
+  if (is.null(path) || length(view$lambda1)) return(path)
+  if (centre$lambda1 >= path$lambda1[1]) return(NULL)
+  kept <- path$lambda1 >= min(full$lambda1[cv$near], centre$lambda1)
+  lambda1 <- sort(unique(c(path$lambda1[kept], centre$lambda1)), decreasing = TRUE)
+  list(lambda1 = lambda1, lambda2 = rep(centre$lambda2, length(lambda1)))
 }
 
 # ---- rounds put together -------------------------------------------------------------------------

@@ -14,30 +14,23 @@ cross_validate <- function(view, plan, how, store = NULL, progress = NULL, alive
   }
   first <- fit_round(coarse_view(view, search), work, pieces = search$spent)
   cv <- choose_penalties(first, view, plan, how)
+  add_paths <- function(paths, round, centre = NULL) {
+    search$spent <<- search$spent + length(paths)
+    more <- fit_round(view, work, join_paths(paths), length(paths), paste(",", round))
+    choose_penalties(join_rounds(cv, more), view, plan, how, centre)
+  }
   before <- NULL
   round <- 1
   while (length(paths <- paths_to_add(cv, view, search, before))) {
     round <- round + 1
     before <- chosen_penalties(cv)
-    more <- fit_round(view, work, join_paths(paths), length(paths), paste(", round", round))
-    cv <- choose_penalties(join_rounds(cv, more), view, plan, how)
-    search$spent <- search$spent + length(paths)
+    cv <- add_paths(paths, paste("round", round))
+  }
+  if (length(path <- centre_path(cv, view, search))) {
+    cv <- add_paths(list(path), "through the centre", cv$centre)
   }
   skip_pieces(progress, (search$budget - search$spent) * plan_size(plan))
-  add_centre(cv, view, search, work)
-}
-
-# At last a fit at the centre itself, of which lambda.stable has been the closest row so far: between
-# the columns of the grid that row would jump from one to the other.
-add_centre <- function(cv, view, search, work) {
-  if (search$budget == 1) return(cv)
-  row <- row_at_centre(cv, view)
-  if (is.null(row)) {
-    skip_pieces(work$progress, plan_size(work$plan))
-    return(cv)
-  }
-  more <- fit_round(view, work, row, round = ", at the centre")
-  choose_penalties(join_rounds(cv, more), view, work$plan, work$how, cv$centre)
+  cv
 }
 
 # One round: the fits to all rows (`full`) and without each fold (`folds`), at the rows of `grid` or

@@ -49,9 +49,10 @@
 #' they are within one standard error. It ends when a round does not change the two rows, or when
 #' the budget `nlambda2` is spent (12 paths, if it is not given; a path is one `lambda2`, or an
 #' addition to one). The columns of the grid are therefore not equally long; pictures take it as it
-#' is. The last fit has the penalties of `lambda.stable` itself, the centre of the rows that
-#' [stable_rule()] weighs: the closest row of the grid would jump from column to column. With a
-#' `lambda2` of your own the grid is fixed, and `lambda.stable` is its row closest to the centre.
+#' is. The last path of the budget goes through the penalties of `lambda.stable`, the centre of the
+#' rows that [stable_rule()] weighs: the closest row of the other paths would jump from one to the
+#' next. With a `lambda2` of your own the grid is fixed, and `lambda.stable` is its row closest to
+#' the centre.
 #'
 #' With such a grid and a sign constraint it is also measured whether the subjects' means as a
 #' covariate would improve the score: see *Scale* in [n2gfl()].
@@ -120,8 +121,8 @@
 #'   others can write to only if you trust them: see *Parallel and interrupted runs*.
 #' @param trace.it 1 shows a progress bar on the message stream, in scripts too; see *Progress*. A
 #'   cross-validation counts the paths to fit: one to all rows, one for each fold and, if `nested`,
-#'   those of each outer fold, each as many times as `lambda2` has values, and once more, when the
-#'   package chooses them.
+#'   those of each outer fold, each as many times as `lambda2` has values when the package chooses
+#'   them.
 #' @return A list of class `n2gfl_cv`; L is the number of rows of `grid`.
 #'   \item{cvm, cvsd, cvup, cvlo}{Mean score, its standard error, and the mean plus and minus it,
 #'     one for each row of `grid`.}

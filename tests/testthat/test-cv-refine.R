@@ -6,11 +6,8 @@ refined <- function(case, ..., nlambda1 = 8, nlambda2 = 9) {
            nlambda2 = nlambda2, foldid = rep(1:4, length.out = nrow(case$x)), ...)
 }
 
-# The lambda2 of its paths; that of the fit at the centre has one row.
-path_lambda2 <- function(cv) {
-  rows <- table(factor(cv$grid$lambda2, unique(cv$grid$lambda2)))
-  unique(cv$grid$lambda2)[rows > 1]
-}
+# The lambda2 of its paths, without the one through the centre.
+path_lambda2 <- function(cv) setdiff(cv$grid$lambda2, cv$lambda.stable[["lambda2"]])
 
 test_that("the grid holds a coarse sweep and 0, and stays within its budget", {
   withr::local_seed(21)
@@ -88,27 +85,63 @@ test_that("the grid grows beyond its largest lambda2 while that changes the map"
   expect_true(all(cv$grid$nonzero[top] %in% c(0, 20)) && all(cv$grid$df[top] <= 1))
 })
 
+# The penalties at the centre of some rows of a cross-validation, as the rule gives them.
+centre_of_rows <- function(cv, rows, data) {
+  full <- c(cv$grid[rows, c("lambda1", "lambda2", "nonzero")],
+            list(beta = cv$n2gfl.fit$beta[, rows]))
+  score <- list(cvm = cv$cvm[rows], cvsd = cv$cvsd[rows])
+  usual <- usual_penalties(list(lambda_max = lambda_max(data$x, data$y, data$graph)), cv$rule)
+  centre <- choose_stable(full, score, cv$es[rows, "fit"], FALSE, cv$rule, usual)$centre
+  penalties_at(centre, full$lambda1)
+}
+
 test_that("lambda.stable is fitted at the centre of the rows that count, not at the closest one", {
-  withr::local_seed(30)
-  data <- cv_problem(n = 80)
-  cv <- refined(data, thresh = 1e-9)
-  row <- cv$index[["stable"]]
-  alone <- setdiff(unique(cv$grid$lambda2), path_lambda2(cv))
-  expect_identical(cv$grid$lambda2[row], alone)
-  expect_lte(cv$grid$gap[row], 1e-9)
-  # The rule gives this position from the rows that were there before.
-  before <- seq_len(nrow(cv$grid))[-row]
-  full <- c(cv$grid[before, c("lambda1", "lambda2", "nonzero")],
-            list(beta = cv$n2gfl.fit$beta[, before]))
-  score <- list(cvm = cv$cvm[before], cvsd = cv$cvsd[before])
-  rule <- stable_rule()
+  for (seed in 30:32) {
+    withr::local_seed(seed)
+    data <- cv_problem(n = 80)
+    cv <- refined(data, thresh = 1e-9)
+    row <- cv$index[["stable"]]
+    expect_lte(cv$grid$gap[row], 1e-9)
+    # The last path, or the last row if there was a path with this lambda2, came to the others.
+    path <- which(cv$grid$lambda2 != cv$grid$lambda2[row])
+    both <- list(centre_of_rows(cv, path, data), centre_of_rows(cv, -row, data))
+    chosen <- cv$lambda.stable
+    same <- vapply(both, function(at) abs(at$lambda1 / chosen[["lambda1"]] - 1) < 1e-9, NA)
+    expect_true(any(same))
+    expect_equal(both[[which(same)]]$lambda2, chosen[["lambda2"]], tolerance = 10^close_enough - 1)
+  }
+})
+
+test_that("the last path goes through the centre, only as far as needed", {
+  withr::local_seed(33)
+  data <- cv_problem(n = 60)
+  view <- problem_at(check_problem(fit_arguments(c(
+    data, nlambda1 = 10, nlambda2 = 9))))
   largest <- lambda_max(data$x, data$y, data$graph)
-  usual <- list(lambda1 = rule$usual * largest, lambda2 = rule$usual * largest)
-  centre <- choose_stable(full, score, cv$es[before, "fit"], FALSE, rule, usual)$centre
-  expect_equal(penalties_at(centre, full$lambda1),
-               as.list(cv$lambda.stable[c("lambda1", "lambda2")]), tolerance = 1e-12)
-  plane <- grid_plane(cv$grid$lambda1, cv$grid$lambda2)[row, ]
-  expect_equal(unlist(plane[c("x", "y")]), centre, tolerance = 1e-12)
+  grid <- expand.grid(lambda1 = largest * 0.6^(0:9), lambda2 = largest * c(0.2, 0.02, 0))
+  cv <- list(full = as.list(grid), near = 15:18)
+  search <- list(budget = 9, spent = 8)
+  at <- function(lambda1, lambda2, view, search) {
+    cv$centre <- c(x = log10(lambda1), y = position_of_lambda2(lambda2, largest))
+    centre_path(cv, view, search)
+  }
+  path <- at(largest * 0.05, largest * 0.06, view, search)
+  expect_equal(unique(path$lambda2), largest * 0.06)
+  expect_equal(path$lambda1[1], lambda_max(data$x, data$y, data$graph, largest * 0.06))
+  expect_true(any(abs(path$lambda1 / (largest * 0.05) - 1) < 1e-12))
+  expect_gte(min(path$lambda1), min(grid$lambda1[15:18]))
+  # Beside a path that is there one row is enough, and none beside a row.
+  one <- at(largest * 0.05, largest * 0.0201, view, search)
+  expect_equal(one, list(lambda1 = largest * 0.05, lambda2 = largest * 0.02))
+  expect_null(at(largest * 0.6^5 * 1.01, largest * 0.02, view, search))
+  # Nor if the map is empty there, or the budget is spent.
+  expect_null(at(largest * 2, largest * 0.06, view, search))
+  expect_null(at(largest * 0.05, largest * 0.06, view, list(budget = 9, spent = 9)))
+  # The user's own lambda1 are kept.
+  view$lambda1 <- c(0.3, 0.1)
+  path <- at(largest * 0.05, largest * 0.06, view, search)
+  expect_identical(path$lambda1, c(0.3, 0.1))
+  expect_equal(path$lambda2, rep(largest * 0.06, 2))
   # No fusion is no fusion, however small the number that stands for it.
   expect_identical(penalties_at(c(x = -1, y = log10(without_effect * 1.05)), 1)$lambda2, 0)
 })
@@ -205,8 +238,7 @@ test_that("the progress of a search ends at its total", {
   data <- cv_problem(n = 40)
   shown <- capture_messages(refined(data, trace.it = 1, nested = TRUE))
   # 9 paths for all rows and 4 folds, and as many in each outer fold.
-  # One more is for the fit at the centre.
-  total <- (9 + 1) * (5 + 4 * 5)
+  total <- 9 * (5 + 4 * 5)
   expect_match(shown, paste("of", total), all = TRUE)
   expect_match(utils::tail(shown, 1), paste0(" ", total, " of ", total))
 })
