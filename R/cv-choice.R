@@ -134,7 +134,7 @@ beyond <- function(values, least = 2) {
 #' @examples
 #' stable_rule(max.share = 0.25)
 #' @export
-stable_rule <- function(within = 1, tolerance = 0.2, size.weight = 0.05, max.share = 0.5,
+stable_rule <- function(within = 0.75, tolerance = 0.2, size.weight = 0.05, max.share = 0.5,
                         usual = 0.05, spread = 0.35, span = 0.5, ...) {
   check_empty_dots(...)
   within <- check_positive(within, "within")
