@@ -96,6 +96,22 @@ test_that("the share is that of regressions on the row means, given the covariat
   expect_identical(found(x, cbind(rowMeans(x)))[["share"]], 0)
 })
 
+test_that("of many features and subjects an even selection tells the share of all", {
+  withr::local_seed(15)
+  # 64 x 64 pixels: equal steps through them would see the first columns of the image alone, and
+  # every fourth subject only.
+  n <- 400
+  shared <- stats::rnorm(n) * rep(c(0, 1, 1, 1), n / 4)
+  loading <- rep(c(0, 1.5), c(4, 60))
+  x <- 9 + outer(shared, rep(loading, 64)) + matrix(stats::rnorm(n * 4096), n)
+  centred <- scale(x, scale = FALSE)
+  m <- rowMeans(centred)
+  share <- sum(crossprod(centred, m)^2) / sum(m^2) / sum(centred^2)
+  found <- share_of_row_means_cpp(x, NULL, rep(1, n), matrix(0, n, 0), 1)
+  expect_equal(found[["share"]], share, tolerance = 0.1)
+  expect_gt(found[["smallest"]], 0)
+})
+
 test_that("few features or subjects get no advice", {
   withr::local_seed(14)
   x <- exp(matrix(stats::rnorm(30 * 25, sd = 0.1), 30) + stats::rnorm(30))
