@@ -74,14 +74,10 @@ advise_scale <- function(check, problem, how) {
   }
 }
 
-# "with the subjects' means as a covariate the binomial deviance is 0.5 instead of 0.8".
+# "Binomial deviance in cross-validation is 0.5 with the subjects' means as a covariate, 0.8 without".
 measured_scale_text <- function(check, label) {
   number <- function(value) format(signif(value, 3))
-  paste0("With the subjects' means as a covariate the cross-validated ", lower_first(label), " is ",
-         number(check$with), " instead of ", number(check$without), " (difference ",
-         number(abs(check$gain)), ", standard error ", number(check$se), ")")
-}
-
-lower_first <- function(text) {
-  if (grepl("^[A-Z][a-z]", text)) paste0(tolower(substr(text, 1, 1)), substring(text, 2)) else text
+  paste0(label, " in cross-validation is ", number(check$with), " with the subjects' means as a ",
+         "covariate, ", number(check$without), " without (difference ", number(abs(check$gain)),
+         ", standard error ", number(check$se), ")")
 }
