@@ -5,7 +5,7 @@
 
 # Below this share of the features' variance that the means explain, nothing is common.
 least_share <- 0.05
-# The score must be better by so many standard errors of the difference.
+# The score must be better by so many standard errors of the difference, and by one of the score.
 clear_gain <- 2
 
 # Shall it be measured? One path more is little beside a grid that refines itself, but could double
@@ -44,8 +44,9 @@ compare_scales <- function(without, with, best, share, measure) {
          weights = new$weights)
   }, without, with)
   gain <- summarise_scores(difference)
-  list(share = share, without = summarise_scores(without)$cvm[best], with = cvm[row],
-       gain = gain$cvm, se = gain$cvsd, advised = isTRUE(gain$cvm > clear_gain * gain$cvsd))
+  before <- summarise_scores(without)
+  list(share = share, without = before$cvm[best], with = cvm[row], gain = gain$cvm, se = gain$cvsd,
+       advised = isTRUE(gain$cvm > max(clear_gain * gain$cvsd, before$cvsd[best])))
 }
 
 # The problem with the means of the rows of x among its covariates.

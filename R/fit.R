@@ -119,7 +119,8 @@
 #' [cv.n2gfl()] without `lambda2` does better than that: it measures what the mean as a covariate
 #' would gain. It fits one more path with it, at the `lambda2` of `lambda.min` and in the same folds,
 #' and warns if the best score is better by more than two standard errors of the difference between
-#' the folds' scores, whatever the share is (above 5 percent). If it is not, there is no warning.
+#' the folds' scores and by more than one of the score, whatever the share is (above 5 percent). If
+#' it is not, there is no warning.
 #'
 #' There is no advice for fewer than 20 features, or 20 subjects beyond the number of covariates, and
 #' none if `scale` or `global` is used.

@@ -60,6 +60,11 @@ test_that("the scores are those of cross-validations by hand", {
   expect_equal(compared$gain, mean(one - two))
   expect_equal(compared$se, stats::sd(one - two) / sqrt(5))
   expect_identical(compare_scales(scores(one), scores(two), 1, 0.5, "auc")$advised, FALSE)
+  # A gain that is certain, but small beside the score's own standard error.
+  small <- compare_scales(scores(one), scores(one - 0.1), 1, 0.5, "deviance")
+  expect_lt(small$se, 1e-12)
+  expect_false(small$advised)
+  expect_true(compare_scales(scores(one), scores(one - 1), 1, 0.5, "deviance")$advised)
 })
 
 test_that("a common part that costs nothing is not advised about, however large", {
