@@ -22,7 +22,7 @@ ProfileCurvature::ProfileCurvature(const LossPoint& at, const MatrixXd& basis, c
 
 MatrixXd ProfileCurvature::times(const MatrixXd& v) const {
   MatrixXd out = curvature_.times(v);
-  if (mixed_.cols() > 0) out -= mixed_ * inner_.solve(mixed_.transpose() * v);
+  if (mixed_.cols() > 0 && v.cols() > 0) out -= mixed_ * inner_.solve(mixed_.transpose() * v);
   return out;
 }
 
@@ -44,7 +44,10 @@ MatrixXd ProfileCurvature::coupling(const MatrixXd& v) const {
 MatrixXd ProfileCurvature::response(const MatrixXd& coupled) const {
   MatrixXd out = coupled;
   const Eigen::Index mixed = mixed_.cols();
-  if (mixed > 0) out.bottomRows(mixed) = inner_.solve(coupled.bottomRows(mixed));
+  // Eigen's solvers must not be given a matrix without columns.
+  if (mixed > 0 && coupled.cols() > 0) {
+    out.bottomRows(mixed) = inner_.solve(coupled.bottomRows(mixed));
+  }
   return out;
 }
 

@@ -136,8 +136,11 @@ MatrixXd LaplacianPenalty::orthonormalising(const MatrixXd& columns) {
   MatrixXd turn = MatrixXd::Identity(columns.cols(), columns.cols());
   const auto upper =
       qr.matrixR().topLeftCorner(rank, rank).template triangularView<Eigen::Upper>();
-  turn.topLeftCorner(rank, rank) = upper.solve(MatrixXd::Identity(rank, rank));
-  turn.topRightCorner(rank, rest) = -upper.solve(qr.matrixR().topRightCorner(rank, rest));
+  // Eigen's triangular solver must not be given empty matrices.
+  if (rank > 0) turn.topLeftCorner(rank, rank) = upper.solve(MatrixXd::Identity(rank, rank));
+  if (rank > 0 && rest > 0) {
+    turn.topRightCorner(rank, rest) = -upper.solve(qr.matrixR().topRightCorner(rank, rest));
+  }
   return qr.colsPermutation() * turn;
 }
 
