@@ -342,10 +342,13 @@ double loss_unit(const Problem& p) {
   return p.settings.family == "cox" || p.settings.family == "ordinal" ? 1 : 0;
 }
 
-// True if the offset or the covariates leave nothing to explain: what is left of the loss is then
-// rounding, or where Newton's method stopped on its way to an optimum at infinity.
+// What is left of the loss, in its units, if the offset or the covariates leave nothing to explain:
+// rounding, or where Newton's method stopped on its way to an optimum at infinity. The fit may have
+// stopped at another point than the null model.
+constexpr double kNothingLeft = 1e-11;
+
 bool all_explained(const Problem& p) {
-  return testing::null_objective(p) <= 1e-11 * loss_unit(p);
+  return testing::null_objective(p) <= kNothingLeft * loss_unit(p);
 }
 
 // The reported gap must bound the true one. If a feature is not penalised, the proof, which scales
@@ -354,7 +357,7 @@ bool all_explained(const Problem& p) {
 std::string wrong_gap(const Problem& p, double lambda1, double lambda2, const Fit& fit) {
   const Prover prover(p, fit);
   if (all_explained(p))
-    return prover.objective(0, 0) > 1e-12 * std::max(1.0, loss_unit(p)) ? "not zero" : "";
+    return prover.objective(0, 0) > kNothingLeft * std::max(1.0, loss_unit(p)) ? "not zero" : "";
   Proof proof = prover.prove(lambda1, lambda2);
   const bool large = p.features() > kMostSmall && p.fused();
   const auto holds = [&] { return proof.gap <= fit.gap * (1 + 1e-3) + proof.rounding; };
