@@ -75,7 +75,8 @@ advise_scale <- function(check, problem, how) {
   }
 }
 
-# "Binomial deviance in cross-validation is 0.5 with the subjects' means as a covariate, 0.8 without".
+# "Binomial deviance in cross-validation is 0.5 with the subjects' means as a covariate, 0.8
+# without".
 measured_scale_text <- function(check, label) {
   number <- function(value) format(signif(value, 3))
   paste0(label, " in cross-validation is ", number(check$with), " with the subjects' means as a ",

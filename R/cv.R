@@ -135,10 +135,10 @@
 #'   \item{stable, rule}{What limited `lambda.stable`: a list with the `share` of the features that
 #'     the most stable of the accurate maps has, and the `reason` if there is no stable row (`"no
 #'     evidence"` for any map, or the `"size"` of all of them); the rule.}
-#'   \item{scale.check}{Where it was measured (see *The grid*) what the subjects' means as a covariate
-#'     would gain: a list with the best scores `without` and `with` them, the `gain` and its standard
-#'     error `se`, the `share` of the features' variance that the means explain, and whether a
-#'     warning `advised` it.}
+#'   \item{scale.check}{Where it was measured (see *The grid*) what the subjects' means as a
+#'     covariate would gain: a list with the best scores `without` and `with` them, the `gain` and
+#'     its standard error `se`, the `share` of the features' variance that the means explain, and
+#'     whether a warning `advised` it.}
 #'   \item{edge}{Which edges of the grid the best row lies on, and what to pass to extend it.}
 #'   \item{type.measure, name}{The measure and its label.}
 #'   \item{foldid}{The folds: a vector, or a matrix with one column per repeat.}

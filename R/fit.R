@@ -117,13 +117,13 @@
 #' evenly spread. What all features share then varies more than all the rest together.
 #'
 #' [cv.n2gfl()] without `lambda2` does better than that: it measures what the mean as a covariate
-#' would gain. It fits one more path with it, at the `lambda2` of `lambda.min` and in the same folds,
-#' and warns if the best score is better by more than two standard errors of the difference between
-#' the folds' scores and by more than one of the score, whatever the share is (above 5 percent). If
-#' it is not, there is no warning.
+#' would gain. It fits one more path with it, at the `lambda2` of `lambda.min` and in the same
+#' folds, and warns if the best score is better by more than two standard errors of the difference
+#' between the folds' scores and by more than one of the score, whatever the share is (above 5
+#' percent). If it is not, there is no warning.
 #'
-#' There is no advice for fewer than 20 features, or 20 subjects beyond the number of covariates, and
-#' none if `scale` or `global` is used.
+#' There is no advice for fewer than 20 features, or 20 subjects beyond the number of covariates,
+#' and none if `scale` or `global` is used.
 #'
 #' @section Sites:
 #' `harmonize = ~ site` removes the effects of sites (scanners, studies) on the location and the

@@ -28,7 +28,8 @@ test_that("a gain that hides the effect is measured, and said once", {
   expect_true(found$check$advised)
   expect_length(found$said, 1)
   expect_match(found$said, "Binomial deviance in cross-validation is 0[.0-9]+ with the subjects'")
-  expect_match(found$said, "`covariates = ~ global`, or divide by it, scale = \"mean\"", fixed = TRUE)
+  expect_match(found$said, "`covariates = ~ global`, or divide by it, scale = \"mean\"",
+               fixed = TRUE)
   expect_output(print(found$cv), "with the subjects' means as a covariate")
   # Who follows it, sees the score that was promised, or a better one, and no more advice.
   followed <- checked(case, covariates = ~ global)
@@ -59,7 +60,7 @@ test_that("the scores are those of cross-validations by hand", {
   compared <- compare_scales(scores(one), scores(two), 1, 0.5, "deviance")
   expect_equal(compared$gain, mean(one - two))
   expect_equal(compared$se, stats::sd(one - two) / sqrt(5))
-  expect_identical(compare_scales(scores(one), scores(two), 1, 0.5, "auc")$advised, FALSE)
+  expect_false(compare_scales(scores(one), scores(two), 1, 0.5, "auc")$advised)
   # A gain that is certain, but small beside the score's own standard error.
   small <- compare_scales(scores(one), scores(one - 0.1), 1, 0.5, "deviance")
   expect_lt(small$se, 1e-12)
