@@ -11,7 +11,8 @@ choose_penalties <- function(cv, view, plan, how, centre = NULL) {
   larger <- larger_is_better(measure)
   best <- best_row(score$cvm, cv$full, larger)
   near <- within_one_se(score, best, larger)
-  choice <- choose_stable(cv$full, score, stability, larger, how$rule, how$usual, centre)
+  usual <- usual_penalties(cv$full$lambda1, view, how$rule)
+  choice <- choose_stable(cv$full, score, stability, larger, how$rule, usual, centre)
   index <- c(
     min = best, `1se` = sparsest_row(near, cv$full),
     es = choose_es(score$cvm, score$cvsd, as.data.frame(cv$full[c("lambda1", "lambda2", "df")]),
@@ -122,8 +123,9 @@ beyond <- function(values, least = 2) {
 #' @param tolerance How much less stable rows count, a positive number: see *Details*.
 #' @param size.weight How much small maps are preferred, a nonnegative number.
 #' @param max.share The largest share of all features that a map may have, at most 1.
-#' @param usual The usual penalties: `lambda1` and `lambda2` of this share of [lambda_max()] without
-#'   fusion.
+#' @param usual The usual penalties: `lambda1` and `lambda2` of this share of the largest `lambda1`
+#'   of the grid, which is [lambda_max()] for its smallest `lambda2`. With a `lambda1` of your own
+#'   there are none.
 #' @param spread How strictly the usual penalties are preferred where the data cannot tell, in
 #'   decades; `Inf` for no preference.
 #' @param span Share of the rows of the grid that each point of the smooth surfaces is computed
@@ -207,11 +209,11 @@ weighted_centre <- function(rows, penalty, plane) {
   vapply(plane[rows, c("x", "y")], stats::weighted.mean, 1, weight)
 }
 
-# The penalties that are preferred where the data cannot tell, from start_facts() without fusion;
-# NULL if no map is possible.
-usual_penalties <- function(facts, rule) {
-  if (facts$lambda_max > 0) {
-    list(lambda1 = rule$usual * facts$lambda_max, lambda2 = rule$usual * facts$lambda_max)
+# The penalties that are preferred where the data cannot tell. The largest lambda1 of a grid is that
+# of the path with the least fusion; NULL if it is the user's own, which says nothing.
+usual_penalties <- function(lambda1, view, rule) {
+  if (!length(view$lambda1) && max(lambda1) > 0) {
+    list(lambda1 = rule$usual * max(lambda1), lambda2 = rule$usual * max(lambda1))
   }
 }
 

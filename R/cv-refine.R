@@ -17,10 +17,10 @@ close_enough <- 0.02    # decades between the centre and a row that serves for i
 lowest_share <- 1e-4    # lambda1 is not extended below this share of the largest
 
 # What a search starts from: list(budget, spent, lambda2), or NULL if the user gave `lambda2`.
-# `largest` is the largest lambda2 of the sweep.
-start_search <- function(view, largest) {
+start_search <- function(view) {
   if (length(view$lambda2)) return(NULL)
   budget <- view$control$nlambda2
+  largest <- start_facts(view, 0)$lambda2_max
   count <- max(1, min(coarse_count, budget - 1))
   lambda2 <- c(geometric(largest, 0.01, count), if (budget > 1) 0)
   list(budget = budget, spent = length(lambda2), lambda2 = lambda2,

@@ -5,10 +5,8 @@
 # itself in rounds, unless the user gave `lambda2`, see cv-refine.R. `how`: how predictions are
 # scored (`measure`) and how a map is chosen (`rule`).
 cross_validate <- function(view, plan, how, store = NULL, progress = NULL, alive = "") {
-  facts <- start_facts(view, 0)
-  how$usual <- usual_penalties(facts, how$rule)
   work <- list(plan = plan, how = how, store = store, progress = progress, alive = alive)
-  search <- start_search(view, facts$lambda2_max)
+  search <- start_search(view)
   if (is.null(search)) {
     return(choose_penalties(fit_round(view, work), view, plan, how))
   }

@@ -90,7 +90,9 @@ centre_of_rows <- function(cv, rows, data) {
   full <- c(cv$grid[rows, c("lambda1", "lambda2", "nonzero")],
             list(beta = cv$n2gfl.fit$beta[, rows]))
   score <- list(cvm = cv$cvm[rows], cvsd = cv$cvsd[rows])
-  usual <- usual_penalties(list(lambda_max = lambda_max(data$x, data$y, data$graph)), cv$rule)
+  largest <- lambda_max(data$x, data$y, data$graph)
+  expect_equal(max(cv$grid$lambda1), largest)
+  usual <- usual_penalties(cv$grid$lambda1, list(), cv$rule)
   centre <- choose_stable(full, score, cv$es[rows, "fit"], FALSE, cv$rule, usual)$centre
   penalties_at(centre, full$lambda1)
 }

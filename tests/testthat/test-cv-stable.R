@@ -71,9 +71,10 @@ test_that("where the data cannot tell, the usual penalties are taken", {
   # Not if the data can tell.
   case$score$cvm[-30] <- 10
   expect_equal(at(corner, spread = 0.1), unlist(plane[30, c("x", "y")]), tolerance = 1e-6)
-  expect_identical(usual_penalties(list(lambda_max = 2), stable_rule(usual = 0.1)),
+  expect_identical(usual_penalties(c(1, 2), list(), stable_rule(usual = 0.1)),
                    list(lambda1 = 0.2, lambda2 = 0.2))
-  expect_null(usual_penalties(list(lambda_max = 0), stable_rule()))
+  expect_null(usual_penalties(0, list(), stable_rule()))
+  expect_null(usual_penalties(1:2, list(lambda1 = 1:2), stable_rule()))
 })
 
 test_that("a global effect: the map that is everywhere is not chosen, and a sentence says why", {

@@ -220,6 +220,7 @@ test_that("runs that are resumed or parallel give the same", {
   p <- scanned(60, 60)
   foldid <- rep(1:3, 20)
   run <- function(...) {
+    set.seed(1)  # for the inner folds
     fit_scanned(p, foldid = foldid, harmonize = ~ site, preserve = ~ age, nested = TRUE,
                 fun = cv.n2gfl, ...)
   }

@@ -216,9 +216,9 @@ test_that("nested, repeated, perturbed and deconfounded runs work", {
   mean <- nested$predictions
   expect_identical(mean$observed, p$coded + 0)
   held <- cv$foldid == 2
-  own <- cv$nested$own[[2]][, "min", drop = FALSE]
+  own <- cv$nested$own[[2]][, "stable", drop = FALSE]
   expect_identical(mean$predicted[held],
-                   likeliest_level(cv$nested$link[held, "min", drop = FALSE], own)[, 1])
+                   likeliest_level(cv$nested$link[held, "stable", drop = FALSE], own)[, 1])
   twice <- assess(quick_cv(p, foldid = cbind(rep(1:4, 30), rep(1:3, each = 40))))
   expect_equal(sum(twice$confusion$n), 120)
   for (kind in c("bootstrap", "subsample", "cv")) {
@@ -320,7 +320,7 @@ test_that("assess() has the measures by hand, for new data and held-out rows", {
   cv <- quick_cv(p, type.measure = "rps")
   held <- assess(cv)$measures
   # folds of equal size and weight: the mean over folds is that over rows
-  expect_equal(held$estimate[held$measure == "rps"], min(cv$cvm))
+  expect_equal(held$estimate[held$measure == "rps"], cv$cvm[cv$index[["stable"]]])
   expect_output(print(assess(cv)), "120 observations: .*most frequent level.*Most probable level")
 })
 

@@ -70,7 +70,7 @@ test_that("folds of a real cross-validation are drawn", {
   cv <- cv.n2gfl(cohort$x, cohort$y, cohort$graph, family = "binomial", nlambda1 = 4,
                  nlambda2 = 1, nfolds = 4)
   common <- plot_folds(cv, like = cohort, main = "Folds")
-  row <- cv$index[["min"]]
+  row <- cv$index[["stable"]]
   in_all <- Reduce(`&`, lapply(cv$fold.fits, function(fold) fold$beta[, row] != 0))
   expect_identical(common, list(unname(which(in_all))))
   volume <- simulate_cohort(n = 30, voxel_size = 14, space = "phantom")
