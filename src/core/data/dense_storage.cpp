@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <vector>
 
 namespace n2gfl {
 
-template <class T>
-Storage::Column DenseStorage<T>::column(int j, VectorXd& room) const {
-  if constexpr (std::is_same_v<T, double>) {
+template <class T, class Meaning>
+Storage::Column DenseStorage<T, Meaning>::column(int j, VectorXd& room) const {
+  if constexpr (std::is_same_v<Meaning, AsStored<double>>) {
     (void)room;
     return Column(start(j), rows());
   } else {
@@ -19,28 +20,28 @@ Storage::Column DenseStorage<T>::column(int j, VectorXd& room) const {
     double* to = room.data();
     int i = 0;
     for (; i + kBlock <= rows(); i += kBlock)
-      for (int k = 0; k < kBlock; ++k) to[i + k] = static_cast<double>(from[i + k]);
-    for (; i < rows(); ++i) to[i] = static_cast<double>(from[i]);
+      for (int k = 0; k < kBlock; ++k) to[i + k] = meaning_(from[i + k]);
+    for (; i < rows(); ++i) to[i] = meaning_(from[i]);
     return Column(to, rows());
   }
 }
 
-template <class T>
-void DenseStorage<T>::copy(int j, bool centred, double factor, float* out) const {
+template <class T, class Meaning>
+void DenseStorage<T, Meaning>::copy(int j, bool centred, double factor, float* out) const {
   VectorXd room;
   Storage::copy(column(j, room), centred, factor, out);
 }
 
-template <class T>
-double DenseStorage<T>::dot(int j, const VectorXd& v) const {
+template <class T, class Meaning>
+double DenseStorage<T, Meaning>::dot(int j, const VectorXd& v) const {
   VectorXd room;
   return column(j, room).dot(v);
 }
 
 // Prefetches: reading scattered columns is otherwise half as fast as reading consecutive ones. GCC
 // takes a function that only prefetches for one without effect and removes its calls.
-template <class T>
-void DenseStorage<T>::dots(const ColumnList& columns, int begin, int end, const VectorXd& v,
+template <class T, class Meaning>
+void DenseStorage<T, Meaning>::dots(const ColumnList& columns, int begin, int end, const VectorXd& v,
                            double* out) const {
   VectorXd room;
   for (int k = begin; k < end; ++k) {
@@ -54,8 +55,8 @@ void DenseStorage<T>::dots(const ColumnList& columns, int begin, int end, const 
   }
 }
 
-template <class T>
-void DenseStorage<T>::moments(int begin, int end, const VectorXd& v, const VectorXd& used,
+template <class T, class Meaning>
+void DenseStorage<T, Meaning>::moments(int begin, int end, const VectorXd& v, const VectorXd& used,
                               Moments* out) const {
   VectorXd room;
   for (int j = begin; j < end; ++j) {
@@ -65,35 +66,35 @@ void DenseStorage<T>::moments(int begin, int end, const VectorXd& v, const Vecto
   }
 }
 
-template <class T>
-void DenseStorage<T>::add(int j, double factor, VectorXd& out) const {
+template <class T, class Meaning>
+void DenseStorage<T, Meaning>::add(int j, double factor, VectorXd& out) const {
   VectorXd room;
   out += factor * column(j, room);
 }
 
-template <class T>
-void DenseStorage<T>::add_at(int j, double factor, const std::vector<int>& rows,
+template <class T, class Meaning>
+void DenseStorage<T, Meaning>::add_at(int j, double factor, const std::vector<int>& rows,
                              const std::vector<int>&, double* out) const {
   const T* x = start(j);
-  for (std::size_t k = 0; k < rows.size(); ++k) out[k] += factor * static_cast<double>(x[rows[k]]);
+  for (std::size_t k = 0; k < rows.size(); ++k) out[k] += factor * meaning_(x[rows[k]]);
 }
 
-template <class T>
-void DenseStorage<T>::add_weighted(int j, double factor, const VectorXd& h, VectorXd& out) const {
+template <class T, class Meaning>
+void DenseStorage<T, Meaning>::add_weighted(int j, double factor, const VectorXd& h, VectorXd& out) const {
   VectorXd room;
   out.array() += factor * h.array() * column(j, room).array();
 }
 
-template <class T>
-double DenseStorage<T>::weighted_square(int j, const VectorXd& h) const {
+template <class T, class Meaning>
+double DenseStorage<T, Meaning>::weighted_square(int j, const VectorXd& h) const {
   VectorXd room;
   return column(j, room).cwiseAbs2().dot(h);
 }
 
 // Computes all three in one pass, limited only by memory bandwidth.
-template <class T>
+template <class T, class Meaning>
 template <bool kSomeRows>
-Storage::Moments DenseStorage<T>::moments_of(const Column& column, const double* v,
+Storage::Moments DenseStorage<T, Meaning>::moments_of(const Column& column, const double* v,
                                              const double* used) {
   const double* x = column.data();
   const auto rows = static_cast<int>(column.size());
@@ -118,5 +119,15 @@ Storage::Moments DenseStorage<T>::moments_of(const Column& column, const double*
 
 template class DenseStorage<double>;
 template class DenseStorage<float>;
+template class DenseStorage<std::int32_t>;
+template class DenseStorage<std::int16_t>;
+template class DenseStorage<std::uint16_t>;
+template class DenseStorage<std::uint8_t>;
+template class DenseStorage<double, Scaled<double>>;
+template class DenseStorage<float, Scaled<float>>;
+template class DenseStorage<std::int32_t, Scaled<std::int32_t>>;
+template class DenseStorage<std::int16_t, Scaled<std::int16_t>>;
+template class DenseStorage<std::uint16_t, Scaled<std::uint16_t>>;
+template class DenseStorage<std::uint8_t, Scaled<std::uint8_t>>;
 
 }  // namespace n2gfl

@@ -1,9 +1,12 @@
-// A matrix by columns, of double or single precision. Columns of another type than double are
-// converted when they are read. So all sums have double precision, and a matrix gives the same
+// A matrix by columns, of floating point numbers or integers. Columns of another type than double
+// are converted when they are read. So all sums have double precision, and a matrix gives the same
 // results in all types that can hold its values.
 #pragma once
 
 #include <cstddef>
+#include <limits>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "data/storage.hpp"
@@ -11,10 +14,38 @@
 
 namespace n2gfl {
 
+// A stored number means itself.
 template <class T>
+struct AsStored {
+  double operator()(T stored) const { return static_cast<double>(stored); }
+};
+
+// A stored number means slope * number + intercept, and one of them means that a value is not known.
+template <class T>
+class Scaled {
+ public:
+  Scaled(double slope, double intercept, bool has_missing, double missing)
+      : slope_(slope), intercept_(intercept),
+        missing_(has_missing ? missing : std::numeric_limits<double>::quiet_NaN()) {}
+
+  double operator()(T stored) const {
+    const auto value = static_cast<double>(stored);
+    return value == missing_ ? kUnknown : slope_ * value + intercept_;
+  }
+
+ private:
+  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  double slope_, intercept_;
+  double missing_;  // NaN, which equals nothing, if there is no such number
+};
+
+template <class T, class Meaning = AsStored<T>>
 class DenseStorage final : public Storage {
  public:
-  DenseStorage(const T* values, int rows, int cols) : Storage(rows, cols), values_(values) {}
+  // `owner`: what must live as long as the values are used.
+  DenseStorage(const T* values, int rows, int cols, Meaning meaning = Meaning(),
+               std::shared_ptr<const void> owner = nullptr)
+      : Storage(rows, cols), values_(values), meaning_(meaning), owner_(std::move(owner)) {}
 
   Column column(int j, VectorXd& room) const override;
   void copy(int j, bool centred, double factor, float* out) const override;
@@ -40,6 +71,8 @@ class DenseStorage final : public Storage {
   const T* start(int j) const { return values_ + static_cast<std::ptrdiff_t>(j) * rows(); }
 
   const T* values_;
+  Meaning meaning_;
+  std::shared_ptr<const void> owner_;
 };
 
 }  // namespace n2gfl
