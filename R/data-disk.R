@@ -25,19 +25,20 @@ is_disk <- function(x) inherits(x, "disk_matrix")
 #' again when memory is short. Workers of other processes get the file's name instead of a copy.
 #'
 #' @details
-#' `disk_matrix(file)` opens what `write_disk_matrix()` wrote. With `nrow` and `ncol`, `disk_matrix()`
-#' describes any file that holds the columns of a matrix one after the other, in this machine's order
-#' of bytes: those of NumPy in Fortran order, for instance, or of Julia. The file must have exactly
-#' the bytes that this needs. It is only read, and it must stay as it is while it is used: its size
-#' is checked before each use, but a file that is cut off during a fit can end the session.
+#' `disk_matrix(file)` opens what `write_disk_matrix()` wrote. With `nrow` and `ncol`,
+#' `disk_matrix()` describes any file that holds the columns of a matrix one after the other, in
+#' this machine's order of bytes: those of NumPy in Fortran order, for instance, or of Julia. The
+#' file must have exactly the bytes that this needs. It is only read, and it must stay as it is
+#' while it is used: its size is checked before each use, but a file that is cut off during a fit
+#' can end the session.
 #'
 #' **Types.** A value is `slope` times the stored number plus `intercept`. The integer types lose
 #' nothing of images that have such types: `write_disk_matrix()` refuses values that the type cannot
 #' hold. `"float"` keeps seven digits. Results are those of the same values in memory, to the last
 #' bit, and all sums have double precision.
 #'
-#' **Other packages.** `x` may also be a `FBM` of package bigstatsr, or a file-backed `big.matrix` of
-#' package bigmemory; both are read by their files. Their codes for missing values count as `NA`.
+#' **Other packages.** `x` may also be an `FBM` of package bigstatsr, or a file-backed `big.matrix`
+#' of package bigmemory; both are read by their files. Their codes for missing values count as `NA`.
 #'
 #' **What is read.** A fit reads every column a few times for each row of the grid, `[` and
 #' `as.matrix()` make matrices in memory of what is asked for, and nothing else copies. The key of
@@ -45,10 +46,10 @@ is_disk <- function(x) inherits(x, "disk_matrix")
 #' the time of the last change.
 #'
 #' **Files.** `write_disk_matrix()` writes block by block, under another name until all is written.
-#' Beside `file` it writes a small sidecar, `file` with the ending `.n2gfl`: version, order of bytes,
-#' type, size, names and a checksum. `disk_matrix(file)` compares the size, and with
-#' `verify = TRUE`, or if the file is younger than its sidecar, also the checksum, which reads all of
-#' it. Both files may be moved together.
+#' Beside `file` it writes a small sidecar, `file` with the ending `.n2gfl`: version, order of
+#' bytes, type, size, names and a checksum. `disk_matrix(file)` compares the size, and with
+#' `verify = TRUE`, or if the file is younger than its sidecar, also the checksum, which reads all
+#' of it. Both files may be moved together.
 #'
 #' @param file The name of the file.
 #' @param nrow,ncol The size of the matrix; not given for a file with a sidecar.
@@ -116,7 +117,8 @@ check_disk_size <- function(x, given) {
   found <- file.size(x$file)
   if (!identical(found, disk_size(x))) {
     stop_bad("`", given, "` must have ", bytes_text(disk_size(x)), " for ", x$nrow, " x ", x$ncol,
-             " values of type ", quoted(x$type), if (x$offset) paste(" after", bytes_text(x$offset)),
+             " values of type ", quoted(x$type),
+             if (x$offset) paste(" after", bytes_text(x$offset)),
              ", but ", quoted(x$file), " has ", format(found, scientific = FALSE), ".")
   }
   x

@@ -46,8 +46,9 @@ auto with_file(const n2gfl::MatrixFile& file, const Open& open) {
     Rcpp::stop("A matrix on disk must stay as it is, but its file \"%s\" has %.0f bytes, not %.0f.",
                file.path, static_cast<double>(found.size), static_cast<double>(file.size()));
   } catch (const n2gfl::FileNotMapped&) {
-    Rcpp::stop("A matrix on disk must fit into the address space, but the file \"%s\" of %.0f bytes "
-               "cannot be mapped into memory.", file.path, static_cast<double>(file.size()));
+    Rcpp::stop("A matrix on disk must fit into the address space, but its file \"%s\" of %.0f "
+               "bytes cannot be mapped into memory.",
+               file.path, static_cast<double>(file.size()));
   }
 }
 

@@ -41,11 +41,10 @@ small_fit <- function(p, x, ...) {
 
 # Whole numbers that a type can hold, its ends among them.
 numbers_of <- function(type, n, d) {
-  ends <- list(integer = c(-2^31 + 1, 2^31 - 1), short = c(-2^15, 2^15 - 1), ushort = c(0, 2^16 - 1),
-               raw = c(0, 255))[[type]]
-  at <- stats::runif(n * d)
-  values <- if (is.null(ends)) stats::rnorm(n * d) else c(ends, round(ends[1] + at * diff(ends))[-(1:2)])
-  matrix(values, n)
+  ends <- unlist(disk_types[type, c("least", "most")], use.names = FALSE)
+  if (anyNA(ends)) return(matrix(stats::rnorm(n * d), n))
+  between <- round(ends[1] + stats::runif(n * d - 2) * diff(ends))
+  matrix(c(ends, between), n)
 }
 
 test_that("every type holds its values, and fits are those of the values in memory", {
@@ -465,7 +464,7 @@ test_that("a file-backed big.matrix of bigmemory is taken by its file", {
     disk <- as_disk_matrix(x)
     expect_equal(as.matrix(disk), values, tolerance = 1e-7)
     y <- stats::setNames(p$y, rownames(values))
-    fit <- n2gfl(x, rev(y), p$graph, lambda2 = 0.1, nlambda1 = 4, sign = "free")
+    fit <- quietly(n2gfl(x, rev(y), p$graph, lambda2 = 0.1, nlambda1 = 4, sign = "free"))
     alone <- n2gfl(as.matrix(disk), y, p$graph, lambda2 = 0.1, nlambda1 = 4, sign = "free")
     expect_identical(without_call(fit), without_call(alone))
     expect_identical(fitted(fit, x), fitted(alone, as.matrix(disk)))

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,23 +21,25 @@ struct AsStored {
   double operator()(T stored) const { return static_cast<double>(stored); }
 };
 
-// A stored number means slope * number + intercept, and one of them means that a value is not known.
+// A stored number means slope * number + intercept.
 template <class T>
-class Scaled {
- public:
-  Scaled(double slope, double intercept, bool has_missing, double missing)
-      : slope_(slope), intercept_(intercept),
-        missing_(has_missing ? missing : std::numeric_limits<double>::quiet_NaN()) {}
+struct Scaled {
+  double operator()(T stored) const { return slope * static_cast<double>(stored) + intercept; }
 
+  double slope, intercept;
+};
+
+// The same, but one number means that a value is not known. It has a type of its own, because the
+// comparison takes half of the time.
+template <class T>
+struct ScaledOrMissing {
   double operator()(T stored) const {
-    const auto value = static_cast<double>(stored);
-    return value == missing_ ? kUnknown : slope_ * value + intercept_;
+    const auto number = static_cast<double>(stored);
+    return number == missing ? std::numeric_limits<double>::quiet_NaN()
+                             : slope * number + intercept;
   }
 
- private:
-  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  double slope_, intercept_;
-  double missing_;  // NaN, which equals nothing, if there is no such number
+  double slope, intercept, missing;
 };
 
 template <class T, class Meaning = AsStored<T>>
@@ -64,10 +67,27 @@ class DenseStorage final : public Storage {
   static constexpr int kAhead = 2;                        // columns
   static constexpr int kCacheLine = 64 / int{sizeof(T)};  // values
   static constexpr int kFetched = 128 * kCacheLine;       // the hardware prefetches the rest
-  using Packet = Eigen::Map<const Eigen::Array4d>;
+  static constexpr bool kAsDouble = std::is_same_v<Meaning, AsStored<double>>;
 
+  double dot_of(const T* x, const double* v) const;
   template <bool kSomeRows>
-  static Moments moments_of(const Column& x, const double* v, const double* used);
+  Moments moments_of(const T* x, const double* v, const double* used) const;
+
+  // The values of these stored numbers: where they lie, or in `room`.
+  const double* values_of(const T* from, int count, double* room) const {
+    if constexpr (kAsDouble) {
+      (void)count, (void)room;
+      return from;
+    } else {
+      constexpr int kAtOnce = 8;  // compilers vectorise an inner loop of fixed length
+      int i = 0;
+      for (; i + kAtOnce <= count; i += kAtOnce)
+        for (int k = 0; k < kAtOnce; ++k) room[i + k] = meaning_(from[i + k]);
+      for (; i < count; ++i) room[i] = meaning_(from[i]);
+      return room;
+    }
+  }
+
   const T* start(int j) const { return values_ + static_cast<std::ptrdiff_t>(j) * rows(); }
 
   const T* values_;

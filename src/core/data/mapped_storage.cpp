@@ -14,11 +14,14 @@ template <class T>
 std::shared_ptr<const Storage> storage_of(const MatrixFile& matrix) {
   const auto file = std::make_shared<const MappedFile>(matrix.path, matrix.size());
   const T* values = static_cast<const T*>(file->from(matrix.offset));
-  if (matrix.slope == 1 && matrix.intercept == 0 && !matrix.has_missing)
-    return std::make_shared<DenseStorage<T>>(values, matrix.rows, matrix.cols, AsStored<T>(), file);
-  const Scaled<T> meaning(matrix.slope, matrix.intercept, matrix.has_missing, matrix.missing);
-  return std::make_shared<DenseStorage<T, Scaled<T>>>(values, matrix.rows, matrix.cols, meaning,
-                                                      file);
+  const auto with = [&](auto meaning) -> std::shared_ptr<const Storage> {
+    return std::make_shared<DenseStorage<T, decltype(meaning)>>(values, matrix.rows, matrix.cols,
+                                                               meaning, file);
+  };
+  if (matrix.has_missing)
+    return with(ScaledOrMissing<T>{matrix.slope, matrix.intercept, matrix.missing});
+  if (matrix.slope == 1 && matrix.intercept == 0) return with(AsStored<T>());
+  return with(Scaled<T>{matrix.slope, matrix.intercept});
 }
 
 }  // namespace
