@@ -172,9 +172,9 @@
 #' needed.
 #'
 #' @param x The features: a numeric matrix with one row per observation and one column per feature,
-#'   a sparse matrix of the Matrix package, a matrix on disk ([disk_matrix()], or a file-backed matrix
-#'   of bigstatsr or bigmemory), or images from [read_images()]. No missing or infinite values. See
-#'   *Memory*.
+#'   a sparse matrix of the Matrix package, a matrix on disk ([disk_matrix()], or a file-backed
+#'   matrix of bigstatsr or bigmemory), or images from [read_images()]. No missing or infinite
+#'   values. See *Memory*.
 #' @param y The response. For `"gaussian"` a numeric vector that is not constant. For `"binomial"` a
 #'   vector with two classes: -1 and 1, 0 and 1, logical, or a factor; all mean the same. The
 #'   larger value, or the later level, is the class whose probability is modelled (for text the
