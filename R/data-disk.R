@@ -64,6 +64,7 @@ is_disk <- function(x) inherits(x, "disk_matrix")
 #' @param x For `write_disk_matrix()` what is to be written, a numeric matrix, dense, sparse or on
 #'   disk; otherwise a matrix on disk.
 #' @param overwrite Replace an existing file?
+#' @param ... Must be empty.
 #' @return A matrix on disk of class `disk_matrix`, which has `dim()`, `dimnames()`, `x[i, j]`,
 #'   `as.matrix()` and `print()`; `write_disk_matrix()` returns it invisibly.
 #' @examples
@@ -82,7 +83,8 @@ is_disk <- function(x) inherits(x, "disk_matrix")
 disk_matrix <- function(file, nrow = NULL, ncol = NULL,
                         type = c("double", "float", "integer", "short", "ushort", "raw"),
                         slope = 1, intercept = 0, offset = 0, na = NULL, dimnames = NULL,
-                        verify = FALSE) {
+                        verify = FALSE, ...) {
+  check_empty_dots(...)
   file <- check_disk_file(file)
   verify <- check_flag(verify, "verify")
   if (is.null(nrow) && is.null(ncol)) {
@@ -183,7 +185,8 @@ check_disk_names <- function(dimnames, dim) {
 #' @export
 write_disk_matrix <- function(x, file,
                               type = c("double", "float", "integer", "short", "ushort", "raw"),
-                              slope = 1, intercept = 0, overwrite = FALSE) {
+                              slope = 1, intercept = 0, overwrite = FALSE, ...) {
+  check_empty_dots(...)
   type <- match_choice(type, "type", rownames(disk_types))
   slope <- check_slope(slope)
   intercept <- check_number(intercept, "intercept")
