@@ -77,7 +77,7 @@ is_disk <- function(x) inherits(x, "disk_matrix")
 #' predict(fit, x[1:3, ])
 #'
 #' # The same file without its sidecar
-#' x <- disk_matrix(file, nrow = 60, ncol = 144, type = "float")
+#' x <- disk_matrix(file, nrow(x), ncol(x), type = "float")
 #' unlink(paste0(file, c("", ".n2gfl")))
 #' @export
 disk_matrix <- function(file, nrow = NULL, ncol = NULL,
