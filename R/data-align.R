@@ -130,6 +130,7 @@ align_unnamed <- function(value, name, table) {
 # The arguments of n2gfl() in the order of the rows of x. `rows` is what align_rows() needs for
 # those that come later (group, foldid, variables of a formula that are not in `data`).
 align_arguments <- function(arguments) {
+  if (isS4(arguments$x)) arguments$x <- as_disk_matrix(arguments$x)
   labels <- row_labels(arguments$x)
   of_images <- is_images(arguments$x)
   table <- if (of_images && is.null(arguments$data)) {

@@ -169,9 +169,12 @@
 #' memory. Integer and logical matrices are converted to double once, at a cost of 8 bytes per
 #' entry; other sparse classes of the Matrix package are converted to `dgCMatrix`, and its dense
 #' classes to an ordinary matrix. Convert beforehand if you fit the same data many times.
+#' A matrix on disk ([disk_matrix()]) may be larger than memory: its columns are read when they are
+#' needed.
 #'
 #' @param x The features: a numeric matrix with one row per observation and one column per feature,
-#'   a sparse matrix of the Matrix package, or images from [read_images()]. No missing or infinite
+#'   a sparse matrix of the Matrix package, a matrix on disk ([disk_matrix()], or a file-backed
+#'   matrix of bigstatsr or bigmemory), or images from [read_images()]. No missing or infinite
 #'   values. See *Memory*.
 #' @param y The response. For `"gaussian"` a numeric vector that is not constant. For `"binomial"` a
 #'   vector with two classes: -1 and 1, 0 and 1, logical, or a factor; all mean the same. The

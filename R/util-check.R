@@ -269,8 +269,8 @@ check_x <- function(x, finite) {
   x
 }
 
-# A double matrix or a dgCMatrix is returned unchanged, without a copy; anything else is converted.
-# With `finite = FALSE` the core checks later whether all numbers are finite.
+# A double matrix, a dgCMatrix or a matrix on disk is returned unchanged, without a copy; anything
+# else is converted. With `finite = FALSE` the core checks later whether all numbers are finite.
 check_matrix <- function(x, name, finite = TRUE) {
   if (is.data.frame(x)) {
     stop_bad("`", name, "` must be a matrix, not a data frame: use as.matrix() or model.matrix().")
@@ -279,12 +279,13 @@ check_matrix <- function(x, name, finite = TRUE) {
     stop_bad("`", name, "` must be a matrix or images, not a whole cohort: give its element ",
              "`images`, as in cohort$images.")
   }
+  x <- as_disk_matrix(x, name)
   if (inherits(x, "Matrix")) {
     x <- as_plain_matrix(x)
-  } else if (!is.matrix(x) || !(is.numeric(x) || is.logical(x))) {
+  } else if (!is_disk(x) && !(is.matrix(x) && (is.numeric(x) || is.logical(x)))) {
     stop_bad("`", name, "` must be a numeric matrix, not ", describe(x), ".")
   }
-  if (!is_dgc(x) && !is.double(x)) storage.mode(x) <- "double"
+  if (!is_dgc(x) && !is_disk(x) && !is.double(x)) storage.mode(x) <- "double"
   if (ncol(x) < 1) stop_bad("`", name, "` must have at least 1 column, not 0.")
   if (finite && !all_finite_cpp(x)) stop_not_finite(x, name)
   x

@@ -178,6 +178,7 @@ digest_part <- function(part) {
   if (is_dgc(part)) {
     return(c(lapply(list(part@i, part@p, part@x, part@Dim), hash_cpp), part@Dimnames))
   }
+  if (is_disk(part)) return(digest_disk(part))
   if (is.numeric(part) && length(part) > 100) {
     return(list(hash_cpp(part), dim(part), dimnames(part), names(part)))
   }

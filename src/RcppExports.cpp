@@ -11,6 +11,18 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// part_of_file_cpp
+Rcpp::NumericMatrix part_of_file_cpp(const Rcpp::List& x, const Rcpp::IntegerVector& rows, const Rcpp::IntegerVector& columns);
+RcppExport SEXP _n2gfl_part_of_file_cpp(SEXP xSEXP, SEXP rowsSEXP, SEXP columnsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(part_of_file_cpp(x, rows, columns));
+    return rcpp_result_gen;
+END_RCPP
+}
 // fit_grid_cpp
 Rcpp::List fit_grid_cpp(const SEXP x, const Rcpp::Nullable<Rcpp::List>& map, const Eigen::MatrixXd& y, const Eigen::VectorXd& weights, const Eigen::VectorXd& offset, const Eigen::MatrixXd& covariates, const Rcpp::List& graph, const Eigen::VectorXd& penalty_factor, const std::vector<double>& lambda1, const std::vector<double>& lambda2, const bool paired, const double pmax, const Rcpp::List& control, const Rcpp::Nullable<Rcpp::Function>& progress, const std::string& alive);
 RcppExport SEXP _n2gfl_fit_grid_cpp(SEXP xSEXP, SEXP mapSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP offsetSEXP, SEXP covariatesSEXP, SEXP graphSEXP, SEXP penalty_factorSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP pairedSEXP, SEXP pmaxSEXP, SEXP controlSEXP, SEXP progressSEXP, SEXP aliveSEXP) {
@@ -95,6 +107,16 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const SEXP >::type values(valuesSEXP);
     rcpp_result_gen = Rcpp::wrap(hash_cpp(values));
+    return rcpp_result_gen;
+END_RCPP
+}
+// hash_file_cpp
+std::string hash_file_cpp(const Rcpp::List& x);
+RcppExport SEXP _n2gfl_hash_file_cpp(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(hash_file_cpp(x));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -278,12 +300,14 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_n2gfl_part_of_file_cpp", (DL_FUNC) &_n2gfl_part_of_file_cpp, 3},
     {"_n2gfl_fit_grid_cpp", (DL_FUNC) &_n2gfl_fit_grid_cpp, 15},
     {"_n2gfl_null_model_cpp", (DL_FUNC) &_n2gfl_null_model_cpp, 10},
     {"_n2gfl_share_of_row_means_cpp", (DL_FUNC) &_n2gfl_share_of_row_means_cpp, 5},
     {"_n2gfl_row_means_cpp", (DL_FUNC) &_n2gfl_row_means_cpp, 1},
     {"_n2gfl_all_finite_cpp", (DL_FUNC) &_n2gfl_all_finite_cpp, 1},
     {"_n2gfl_hash_cpp", (DL_FUNC) &_n2gfl_hash_cpp, 1},
+    {"_n2gfl_hash_file_cpp", (DL_FUNC) &_n2gfl_hash_file_cpp, 1},
     {"_n2gfl_read_nifti_cpp", (DL_FUNC) &_n2gfl_read_nifti_cpp, 5},
     {"_n2gfl_free_volume_cpp", (DL_FUNC) &_n2gfl_free_volume_cpp, 1},
     {"_n2gfl_store_new_cpp", (DL_FUNC) &_n2gfl_store_new_cpp, 3},

@@ -300,6 +300,10 @@ Rcpp::NumericVector row_means_cpp(const SEXP x) {
 // Does not allocate the logical matrix of is.finite().
 // [[Rcpp::export(rng = false)]]
 bool all_finite_cpp(const SEXP x) {
+  if (Rf_inherits(x, "disk_matrix")) {
+    n2gfl::Poll poll = interrupt_poll();
+    return ::as_design(x).all_finite(1, poll);
+  }
   Rcpp::NumericVector values = Rf_isS4(x) ? Rcpp::NumericVector(Rcpp::S4(x).slot("x"))
                                           : Rcpp::NumericVector(x);
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });

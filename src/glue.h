@@ -4,6 +4,8 @@
 #include <RcppEigen.h>
 
 #include "data/design.hpp"
+#include "data/mapped_file.hpp"
+#include "data/mapped_storage.hpp"
 #include "graph/graph.hpp"
 #include "poll.hpp"
 #include "sign.hpp"
@@ -29,8 +31,32 @@ inline n2gfl::Sign as_core_sign(const std::string& sign) {
   return n2gfl::Sign::free;
 }
 
-// A view of R's own memory: a numeric matrix or a dgCMatrix. Only this function chooses a storage.
+// A matrix of class "disk_matrix", see R/data-disk.R.
+n2gfl::MatrixFile as_core_file(const Rcpp::List& x);
+
+// Calls open(file), and words the errors of a file that is not as it was when it was described.
+template <class Open>
+auto with_file(const n2gfl::MatrixFile& file, const Open& open) {
+  try {
+    return open(file);
+  } catch (const n2gfl::FileMissing&) {
+    Rcpp::stop("A matrix on disk must stay where it is, but its file \"%s\" cannot be opened.",
+               file.path);
+  } catch (const n2gfl::FileOfOtherSize& found) {
+    Rcpp::stop("A matrix on disk must stay as it is, but its file \"%s\" has %.0f bytes, not %.0f.",
+               file.path, static_cast<double>(found.size), static_cast<double>(file.size()));
+  } catch (const n2gfl::FileNotMapped&) {
+    Rcpp::stop("A matrix on disk must fit into the address space, but its file \"%s\" of %.0f "
+               "bytes cannot be mapped into memory.",
+               file.path, static_cast<double>(file.size()));
+  }
+}
+
+// A view of R's own memory, a numeric matrix or a dgCMatrix, or of a file. Only this function
+// chooses a storage. It looks at a file's size again, which may have changed.
 inline n2gfl::Design as_design(const SEXP x) {
+  if (Rf_inherits(x, "disk_matrix"))
+    return n2gfl::Design(with_file(as_core_file(Rcpp::List(x)), n2gfl::mapped_storage));
   if (Rf_isMatrix(x)) {
     const Rcpp::IntegerVector dim = Rf_getAttrib(x, R_DimSymbol);
     return n2gfl::Design::dense(REAL(x), dim[0], dim[1]);

@@ -38,7 +38,8 @@ programs <- list(check = c("pandoc", "qpdf", "tidy"), lint = "clang-tidy")
 headers <- c("zlib1g-dev" = "/usr/include/zlib.h")
 
 # R packages that Debian 12 does not have.
-only_cran <- c("flsa", "genlasso", "gifti", "oro.nifti", "penalized", "RNifti", "stabm", "stabs")
+only_cran <- c("bigstatsr", "flsa", "genlasso", "gifti", "oro.nifti", "penalized", "RNifti",
+               "stabm", "stabs")
 
 # What only bench/ compares with. These packages get a library of their own, so that the tests keep
 # the versions that they compare with; bench/helpers.R looks there first.

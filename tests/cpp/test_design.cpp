@@ -1,13 +1,17 @@
 // The view of X: dense and sparse storage must agree with plain matrix algebra.
 #include "check.hpp"
 #include "random_data.hpp"
+#include "temporary_file.hpp"
 
 #include "data/design.hpp"
+#include "data/mapped_file.hpp"
+#include "data/mapped_storage.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -237,6 +241,116 @@ TEST(all_storages_give_the_same_views) {
       CHECK(n % 8 != 0 || copies(single) == copied);
     }
   }
+}
+
+namespace {
+
+const double kSlope = 0.25, kIntercept = -1.5;  // exact in all types
+const int kUnknown = 77;                        // the number of a missing value
+
+// Numbers that all types can hold, but not the one of a missing value.
+MatrixXd levels(Random& random, int rows, int cols) {
+  MatrixXd numbers(rows, cols);
+  for (int k = 0; k < numbers.size(); ++k) numbers.data()[k] = below(random, kUnknown);
+  if (cols > 1) numbers.col(1).setZero();
+  return numbers;
+}
+
+// A file of them as type T. The file is removed at once where the system allows it: the mapping
+// stays.
+template <class T>
+Design mapped(const MatrixXd& numbers, n2gfl::StoredType type, bool scaled) {
+  std::vector<T> stored;
+  for (int k = 0; k < numbers.size(); ++k) stored.push_back(static_cast<T>(numbers.data()[k]));
+  n2gfl::MatrixFile matrix;
+  matrix.offset = 16;
+  const testing::TemporaryFile file(stored, 16);
+  matrix.path = file.path();
+  matrix.type = type;
+  matrix.rows = static_cast<int>(numbers.rows());
+  matrix.cols = static_cast<int>(numbers.cols());
+  if (scaled) {
+    matrix.slope = kSlope;
+    matrix.intercept = kIntercept;
+    matrix.has_missing = true;
+    matrix.missing = kUnknown;
+  }
+  return Design(n2gfl::mapped_storage(matrix));
+}
+
+std::vector<Design> in_all_types(const MatrixXd& numbers, bool scaled) {
+  using n2gfl::StoredType;
+  return {mapped<double>(numbers, StoredType::float64, scaled),
+          mapped<float>(numbers, StoredType::float32, scaled),
+          mapped<std::int32_t>(numbers, StoredType::int32, scaled),
+          mapped<std::int16_t>(numbers, StoredType::int16, scaled),
+          mapped<std::uint16_t>(numbers, StoredType::uint16, scaled),
+          mapped<std::uint8_t>(numbers, StoredType::uint8, scaled)};
+}
+
+}  // namespace
+
+TEST(files_of_all_types_give_the_same_views) {
+  Random random(10);
+  for (int n : {1, 7, 16, 150})
+    for (bool scaled : {false, true}) {
+      const MatrixXd numbers = levels(random, n, 5);
+      const MatrixXd values = scaled ? MatrixXd(numbers.array() * kSlope + kIntercept) : numbers;
+      const auto seed = static_cast<unsigned>(n);
+      for (const auto& view : views(random, n)) {
+        Design expected = dense(values);
+        view(expected);
+        for (Design& x : in_all_types(numbers, scaled)) {
+          view(x);
+          CHECK(answers(x, seed) == answers(expected, seed));
+          CHECK_NEAR(largest_difference(copies(x), copies(expected)), 0, 1e-6);
+          Poll poll;
+          CHECK(x.all_finite(1, poll));
+        }
+      }
+    }
+}
+
+TEST(the_number_of_a_missing_value_is_found) {
+  Random random(11);
+  MatrixXd numbers = levels(random, 9, 4);
+  numbers(8, 2) = kUnknown;
+  const VectorXd v = VectorXd::Ones(9);
+  for (bool scaled : {false, true})
+    for (const Design& x : in_all_types(numbers, scaled)) {
+      Poll poll;
+      CHECK(x.all_finite(2, poll) == !scaled);
+      CHECK(x.survey(2, v).finite == !scaled && x.survey(3, v).finite);
+      CHECK(std::isnan(x.expanded(2)[8]) == scaled);
+    }
+}
+
+TEST(a_file_that_is_not_as_expected_is_refused) {
+  const testing::TemporaryFile file(std::vector<double>{1, 2, 3, 4, 5, 6});
+  n2gfl::MatrixFile matrix;
+  matrix.path = file.path();
+  matrix.rows = 2;
+  matrix.cols = 3;
+  CHECK(Design(n2gfl::mapped_storage(matrix)).dot(2, vec({1, 1})) == 11);
+  matrix.type = n2gfl::StoredType::float32;
+  double found = 0;
+  try {
+    n2gfl::mapped_storage(matrix);
+  } catch (const n2gfl::FileOfOtherSize& e) {
+    found = static_cast<double>(e.size);
+  }
+  CHECK(found == 48);
+  for (const char* path : {"", ".", "no such file.tmp"}) {
+    bool missing = false;
+    try {
+      const n2gfl::MappedFile mapping(path, 48);
+    } catch (const n2gfl::FileMissing&) {
+      missing = true;
+    }
+    CHECK(missing);
+  }
+  const testing::TemporaryFile empty(std::vector<double>{});
+  CHECK_THROWS(n2gfl::MappedFile(empty.path(), 0));
 }
 
 TEST(copies_of_a_view_share_its_values) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <memory>
@@ -119,6 +120,14 @@ void Design::transpose_times(const VectorXd& v, VectorXd& out, int threads, Poll
 void Design::transpose_times(const VectorXd& v, const std::vector<int>& columns, VectorXd& out,
                              int threads, Poll& poll) const {
   products(ColumnList(columns), v, out, threads, poll);
+}
+
+bool Design::all_finite(int threads, Poll& poll) const {
+  std::atomic<bool> all{true};
+  survey_all(VectorXd::Zero(rows()), threads, poll, [&](int, const Survey& seen) {
+    if (!seen.finite) all = false;
+  });
+  return all;
 }
 
 // Moments of the columns before scaling; the dot is stored_dot().

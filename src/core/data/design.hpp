@@ -144,6 +144,9 @@ class Design {
     });
   }
 
+  // Are all values finite? One pass over all columns.
+  bool all_finite(int threads, Poll& poll) const;
+
   // What a model needs to know about column j, computed in one pass over it: x_j'v, two bounds
   // that hold for every u that is zero in rows without weight, and whether the column is finite.
   struct Survey {

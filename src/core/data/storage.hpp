@@ -1,4 +1,5 @@
-// How the values of X lie in memory, by columns. The memory is the caller's and is only read.
+// How the values of X lie in memory, by columns. The memory is the caller's, or a file's that is
+// mapped into memory, and is only read.
 //
 // A view of X (Design) works with any storage and knows no more of it than this class. No virtual
 // function is for one value: each is for a column, or for many where they are short.
