@@ -281,7 +281,7 @@ test_that("a folder of other data or arguments is refused", {
     list(replace(data, "graph", list(graph_edges(1:11, 2:12, rep(2, 11))))),
     list(data, lambda2 = c(0.1, 0.02)), list(data, nlambda1 = 5), list(data, sign = "free"),
     list(data, thresh = 1e-7), list(data, weights = 1:60), list(data, type.measure = "class"),
-    list(data, rule = stable_rule(tolerance = 0.2)),
+    list(data, rule = stable_rule(tolerance = 0.3)),
     list(data, foldid = rep(1:3, 20)), list(data, foldid = NULL, nfolds = 4),
     list(data, nested = TRUE), list(data, covariates = data$x[, 1] + rnorm(60)),
     list(data, group = rep(1:4, 15)))
