@@ -1,7 +1,7 @@
 # Methods of a cross-validation, on made-up scores where they must not change, and on a real one.
 
 real_cv <- local({
-  withr::local_seed(31)
+  withr::local_seed(33)
   x <- matrix(rnorm(60 * 16), 60)
   y <- rowSums(x[, 4:7]) + rnorm(60)
   graph <- graph_chain(16)

@@ -161,6 +161,8 @@ test_that("statistics of images are those of R, without a copy of the images", {
   expect_equal(unname(as.matrix(image_stats(x)[1:5])), each, tolerance = 1e-12)
   skip_on_cran()
   x <- matrix(0.5, 100, 2e5)
-  peak <- peak_memory(warn_scale(image_stats(x), paste(1:100)))
-  if (!is.na(peak)) expect_lt(peak, 2e7)
+  # A system that is short of memory may have taken pages of x away, and their return counts: what
+  # the call needs is the least of several peaks.
+  peaks <- replicate(3, peak_memory(warn_scale(image_stats(x), paste(1:100))))
+  if (!anyNA(peaks)) expect_lt(min(peaks), 2e7)
 })
