@@ -104,7 +104,7 @@
 #' @seealso [plot_folds()] for the folds of a cross-validation, [write_map()] for files.
 #' @examples
 #' set.seed(1)
-#' cohort <- simulate_cohort(n = 60, voxel_size = 10)
+#' cohort <- simulate_cohort(n = 60, voxel_size = 10, space = "phantom")
 #' fit <- n2gfl(cohort$images, cohort$y, family = "binomial", lambda2 = 0.003, nlambda1 = 10)
 #' plot_map(fit, row = 8)
 #' plot_map(fit, row = 8, type = "axial", ncuts = 3, main = "Atrophy")
